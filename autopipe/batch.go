@@ -1,0 +1,204 @@
+package autopipe
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/goautopipe/redis-autopipe/telemetry"
+)
+
+// batch is the set of calls that travel together. It belongs to the goroutine that runs it and is used again for the
+// next one.
+type batch struct {
+	calls  []*call
+	cmds   []redis.Cmder // the same, as go-redis takes them
+	bytes  int
+	reason telemetry.FlushReason
+	cut    time.Time
+	took   time.Duration   // cut to last reply
+	event  telemetry.Batch // only if somebody observes
+}
+
+var batchPool = sync.Pool{New: func() any { return new(batch) }}
+
+func newBatch(reason telemetry.FlushReason) *batch {
+	b := batchPool.Get().(*batch)
+	b.reason = reason
+	return b
+}
+
+func (b *batch) add(c *call) {
+	b.calls = append(b.calls, c)
+	b.cmds = append(b.cmds, c)
+	b.bytes += c.size
+}
+
+// reset empties the batch for the next round.
+func (b *batch) reset(reason telemetry.FlushReason) {
+	clear(b.calls)
+	clear(b.cmds)
+	clear(b.event.Commands)
+	b.calls, b.cmds = b.calls[:0], b.cmds[:0]
+	b.event = telemetry.Batch{Commands: b.event.Commands[:0]}
+	b.bytes, b.reason = 0, reason
+}
+
+func (b *batch) free() {
+	b.reset(0)
+	batchPool.Put(b)
+}
+
+// fault is a panic or a runtime.Goexit in a hook behind ours, while it ran a batch.
+type fault struct {
+	value  any
+	goexit bool
+}
+
+// repeat does on the caller's goroutine what happened to its batch.
+func (f *fault) repeat() {
+	if f.goexit {
+		runtime.Goexit()
+	}
+	panic(f.value)
+}
+
+// run sends the batch on a runner's goroutine. A panic in a hook behind ours is caught, so that the batch can be
+// settled: the first caller that is still there gets the panic, as it would without us, and the others an error.
+func (l *lane) run(b *batch) {
+	normal := false
+	defer func() {
+		if normal {
+			return
+		}
+		// A Goexit cannot be stopped: recover returns nil, and the goroutine ends when work's deferred function has run.
+		v := recover()
+		for _, c := range b.calls {
+			if !c.gone {
+				c.fault = &fault{value: v, goexit: v == nil}
+				return
+			}
+		}
+	}()
+	l.exec(b)
+	normal = true
+}
+
+// errAborted is what a command gets when a hook behind us panicked or ended the goroutine under its batch.
+var errAborted = errors.New("autopipe: a hook panicked or ended the goroutine while it ran the batch")
+
+// exec sends the batch, waits for its replies and decides what follows for each command.
+func (l *lane) exec(b *batch) {
+	ctx := b.context()
+	b.cut = time.Now()
+	if l.h.observed {
+		b.announce(l)
+		ctx = l.h.events.batchStart(ctx, &b.event)
+	}
+	err := errAborted
+	defer func() {
+		b.took = time.Since(b.cut)
+		b.collect(err)
+		l.judge(b)
+		if l.h.observed {
+			b.report(err)
+			l.h.events.batchEnd(ctx, &b.event)
+		}
+	}()
+	if len(b.calls) == 1 {
+		err = l.chain.Process(ctx, b.calls[0])
+	} else {
+		err = l.chain.Pipeline(ctx, b.cmds)
+	}
+}
+
+// collect completes what SetErr recorded with what the send as a whole returned.
+func (b *batch) collect(err error) {
+	if len(b.calls) == 1 { // Process returns the command's error and leaves SetErr to its caller
+		c := b.calls[0]
+		c.err, c.replied = err, isReply(err)
+		return
+	}
+	for _, c := range b.calls {
+		// Neither reply nor failure recorded: go-redis refused the batch as a whole (a limiter, a connection that
+		// could not be set up), or a hook behind us answered by itself.
+		if !c.replied && c.err == nil {
+			if c.err = c.Cmder.Err(); c.err == nil {
+				c.err = err
+			}
+		}
+	}
+}
+
+// context is what the batch runs under. A lone command has its caller's own; a shared batch has the values of its first
+// caller's, for the hooks behind us, but nobody's deadline or cancellation.
+func (b *batch) context() context.Context {
+	ctx := b.calls[0].ctx
+	if len(b.calls) > 1 && ctx.Done() != nil {
+		return context.WithoutCancel(ctx)
+	}
+	return ctx
+}
+
+// judge decides the outcome of every command and counts the batch, before anybody is woken: who has a reply finds it
+// counted. From here on no caller can leave.
+func (l *lane) judge(b *batch) {
+	var n [telemetry.NumOutcomes]uint64
+	first := true
+	for _, c := range b.calls {
+		c.gone = !c.state.CompareAndSwap(waiting, settled)
+		if c.replied && c.err == nil { // by far the most frequent
+			c.outcome = telemetry.OutcomeOK
+		} else {
+			l.h.judge(c, first)
+			first = first && c.replied
+		}
+		switch {
+		case c.gone:
+			c.outcome, c.again = telemetry.OutcomeCancelled, false // what its caller saw
+			n[telemetry.OutcomeCancelled]++
+		case c.again:
+			l.h.count.retries[c.cause].Add(1)
+		default:
+			n[c.outcome]++
+		}
+	}
+	l.h.count.batch(b.reason, len(b.calls), b.bytes)
+	l.h.count.outcomes(&n)
+}
+
+// settle wakes the callers that are still there; the calls are theirs from then on.
+func (b *batch) settle() {
+	for _, c := range b.calls {
+		if !c.gone {
+			c.done <- struct{}{}
+		}
+	}
+}
+
+// announce fills the event for BatchStart.
+func (b *batch) announce(l *lane) {
+	b.event.Pipe, b.event.Node = l.h.cfg.name, l.node
+	b.event.Reason, b.event.Size, b.event.Bytes, b.event.Cut = b.reason, len(b.calls), b.bytes, b.cut
+	for _, c := range b.calls {
+		b.event.Commands = append(b.event.Commands, telemetry.Command{
+			Name: c.cmd.Name(), Context: c.ctx, Wait: b.cut.Sub(c.admitted), Attempt: c.attempt,
+		})
+	}
+}
+
+// report completes the event for BatchEnd.
+func (b *batch) report(err error) {
+	b.event.RoundTrip = b.took
+	if !isReply(err) {
+		b.event.Err = err
+	}
+	for i, c := range b.calls {
+		e := &b.event.Commands[i]
+		e.Outcome, e.Again, e.Err = c.outcome, c.again, c.err
+	}
+}

@@ -1,0 +1,279 @@
+package autopipe
+
+import (
+	"context"
+	"runtime"
+	"runtime/pprof"
+	"sync"
+	"time"
+
+	"github.com/goautopipe/redis-autopipe/hook"
+	"github.com/goautopipe/redis-autopipe/telemetry"
+)
+
+// lane is the queue in front of one chain, and the places for batches in flight behind it.
+//
+// Invariants, all under mu:
+//
+//   - inFlight counts the places taken, each by one goroutine: a caller with its own lone command, or a runner
+//     (work). inFlight never exceeds limit at the moment a place is taken.
+//   - At most one holder of a place is gathering, that is, about to cut the next batch. While one is, arriving
+//     calls queue for it and nobody takes another place: otherwise the first caller woken by a finished batch would
+//     leave alone, and the rest of the wave behind it.
+//   - If calls are queued, then somebody gathers or all places are taken, and whoever gives a place back looks at the
+//     queue first. So no call waits without someone who will come for it, and no goroutine waits for calls: a lane at
+//     rest owns none, and needs no Close.
+//
+// Why runners, and not leaders among the callers as in a group commit: a caller whose context can end must be able to
+// leave while its batch travels, so it cannot be the one that travels with it; and one warm stack runs every batch of a
+// busy stretch. A lone command needs neither and is sent by its own caller.
+type lane struct {
+	h     *Hook
+	chain *hook.Chain
+	node  string
+
+	mu        sync.Mutex
+	q         queue
+	inFlight  int
+	gathering bool
+	company   bool // the last batch had several commands, so more are likely to come
+	lingering bool // the gatherer waits on full
+	known     bool // h counts this lane in its gauges
+	trip      roundTrip
+	full      chan struct{}
+}
+
+// send puts the call on its way and waits for its end. It returns nil when the call is settled, else why it was
+// refused or abandoned; an abandoned call must not be touched any more.
+func (l *lane) send(c *call) error {
+	if l.h.observed {
+		c.admitted = time.Now()
+	}
+	c.attempt++
+	l.mu.Lock()
+	if !l.known {
+		l.known = true
+		l.h.lanes.add(l)
+	}
+	place := !l.gathering && l.inFlight < l.limit()
+	if place && l.q.n == 0 && !l.company && l.h.cfg.linger == 0 {
+		l.inFlight++
+		l.mu.Unlock()
+		b := newBatch(telemetry.FlushIdle)
+		b.add(c)
+		if c.mayLeave() {
+			go l.work(b)
+			return l.wait(c)
+		}
+		l.alone(b)
+		return nil
+	}
+	if l.q.n >= l.h.cfg.maxQueue {
+		l.mu.Unlock()
+		return ErrQueueFull
+	}
+	l.q.push(c)
+	if place {
+		l.inFlight++
+		l.gathering = true
+	} else if l.lingering && l.ripe() {
+		l.lingering = false
+		l.full <- struct{}{}
+	}
+	l.mu.Unlock()
+	if place {
+		go l.work(newBatch(telemetry.FlushIdle))
+	}
+	return l.wait(c)
+}
+
+// mayLeave reports whether the caller's context can end before the reply is there. Such a caller does not run its
+// command itself, or it could not leave.
+func (c *call) mayLeave() bool { return c.ctx.Done() != nil && !c.pinned }
+
+// wait returns when the call is settled, or when its context ends and the call can be left behind.
+func (l *lane) wait(c *call) error {
+	if c.ctx.Done() == nil {
+		<-c.done
+		return nil
+	}
+	select {
+	case <-c.done:
+		return nil
+	case <-c.ctx.Done():
+	}
+	l.mu.Lock()
+	if c.queued {
+		l.q.remove(c)
+		l.mu.Unlock()
+		return &leftError{cause: c.ctx.Err()}
+	}
+	l.mu.Unlock()
+	if c.mayLeave() && c.state.CompareAndSwap(waiting, abandoned) {
+		return &leftError{cause: c.ctx.Err(), inFlight: true}
+	}
+	<-c.done
+	return nil
+}
+
+// leftError says that the caller left, and whether its command had been sent by then.
+type leftError struct {
+	cause    error
+	inFlight bool
+}
+
+func (e *leftError) Error() string { return e.cause.Error() }
+func (e *leftError) Unwrap() error { return e.cause }
+
+// alone runs a lone command on its own caller's goroutine, then gives the place back. A panic or Goexit from beyond
+// passes through to the caller, as it would without us.
+func (l *lane) alone(b *batch) {
+	defer func() {
+		l.release(b)
+		b.free()
+	}()
+	l.exec(b)
+}
+
+// release gives the place of a finished batch back, or hands it to a new runner if calls are queued.
+func (l *lane) release(b *batch) {
+	l.mu.Lock()
+	l.trip.add(b.cut, b.took)
+	if l.q.n == 0 || l.gathering {
+		l.inFlight--
+		l.mu.Unlock()
+		return
+	}
+	l.gathering = true
+	l.mu.Unlock()
+	go l.work(newBatch(telemetry.FlushDrain))
+}
+
+// work holds a place and runs one batch after the other while there are calls: first b if it has been cut already,
+// else it is the gatherer.
+func (l *lane) work(b *batch) {
+	// The caller that started this goroutine passed its profile labels on to it; the work is not its own.
+	pprof.SetGoroutineLabels(context.Background())
+	normal := false
+	defer func() {
+		if !normal { // Goexit in a hook behind us; panics are caught in run
+			b.settle()
+			l.release(b)
+		}
+	}()
+	for len(b.calls) > 0 || l.gather(b) {
+		l.run(b)
+		l.mu.Lock()
+		l.trip.add(b.cut, b.took)
+		gather := !l.gathering
+		if gather {
+			l.gathering = true // before the callers wake, so that they queue for this runner
+		} else {
+			l.inFlight-- // another gathers: the callers that wake now will join its batch
+		}
+		l.mu.Unlock()
+		b.settle()
+		b.reset(telemetry.FlushDrain)
+		if !gather {
+			break
+		}
+	}
+	normal = true
+	b.free()
+}
+
+// maxYields bounds how often a gatherer lets others run before it cuts.
+const maxYields = 8
+
+// gather waits for company and cuts the next batch into b. It reports false, having given the place back, if there is
+// nothing to send.
+//
+// Waiting is yielding the processor while the queue grows: on a busy machine every goroutine that is ready to send gets
+// its turn and joins, on an idle one it costs next to nothing. A lone caller has no company and is not made to wait.
+func (l *lane) gather(b *batch) bool {
+	l.mu.Lock()
+	if l.h.cfg.linger > 0 {
+		l.linger(b)
+	} else if l.company {
+		for i := 0; i < maxYields && !l.ripe(); i++ {
+			before := l.q.n
+			l.mu.Unlock()
+			runtime.Gosched()
+			l.mu.Lock()
+			if l.q.n == before && i > 0 {
+				break
+			}
+		}
+	}
+	l.cut(b)
+	l.gathering = false
+	if len(b.calls) == 0 {
+		l.inFlight--
+		l.company = false
+		l.mu.Unlock()
+		return false
+	}
+	l.company = len(b.calls) > 1
+	more := l.q.n > 0 && l.inFlight < l.limit()
+	if more { // the batch is full and another place is free
+		l.inFlight++
+		l.gathering = true
+	}
+	l.mu.Unlock()
+	if more {
+		go l.work(newBatch(telemetry.FlushDrain))
+	}
+	return true
+}
+
+// ripe reports whether the queue fills a batch.
+func (l *lane) ripe() bool {
+	return l.q.n >= l.h.cfg.maxBatch || l.q.bytes >= l.h.cfg.maxBatchBytes
+}
+
+// linger waits, unlocked, until the queue fills a batch or the linger time has passed.
+func (l *lane) linger(b *batch) {
+	if l.q.n == 0 || l.ripe() {
+		return
+	}
+	if l.full == nil {
+		l.full = make(chan struct{}, 1)
+	}
+	l.lingering = true
+	l.mu.Unlock()
+	t := time.NewTimer(l.h.cfg.linger)
+	select {
+	case <-l.full:
+	case <-t.C:
+	}
+	t.Stop()
+	l.mu.Lock()
+	if l.lingering {
+		l.lingering = false
+		b.reason = telemetry.FlushLinger
+		return
+	}
+	select { // filled at the last moment: take the token along
+	case <-l.full:
+	default:
+	}
+}
+
+// cut moves calls from the queue into b, up to the limits of a batch.
+func (l *lane) cut(b *batch) {
+	for c := l.q.head; c != nil; c = l.q.head {
+		if len(b.calls) == l.h.cfg.maxBatch {
+			b.reason = telemetry.FlushSize
+			return
+		}
+		if len(b.calls) > 0 && b.bytes+c.size > l.h.cfg.maxBatchBytes {
+			b.reason = telemetry.FlushBytes
+			return
+		}
+		l.q.remove(c)
+		b.add(c)
+	}
+	if len(b.calls) == l.h.cfg.maxBatch && l.h.cfg.maxBatch > 1 {
+		b.reason = telemetry.FlushSize
+	}
+}

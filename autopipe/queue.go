@@ -1,0 +1,40 @@
+package autopipe
+
+// queue holds the calls of one lane that wait for a batch, in the order admitted. It is a linked list through the calls
+// themselves, so that a caller can leave from the middle. The lane's lock guards it.
+type queue struct {
+	head, tail *call
+	n          int
+	bytes      int // of all requests together, approximate
+}
+
+func (q *queue) push(c *call) {
+	c.prev, c.next = q.tail, nil
+	if q.tail != nil {
+		q.tail.next = c
+	} else {
+		q.head = c
+	}
+	q.tail = c
+	q.n++
+	q.bytes += c.size
+	c.queued = true
+}
+
+// remove takes c out, wherever it stands. It must be queued.
+func (q *queue) remove(c *call) {
+	if c.prev != nil {
+		c.prev.next = c.next
+	} else {
+		q.head = c.next
+	}
+	if c.next != nil {
+		c.next.prev = c.prev
+	} else {
+		q.tail = c.prev
+	}
+	c.prev, c.next = nil, nil
+	q.n--
+	q.bytes -= c.size
+	c.queued = false
+}

@@ -1,0 +1,105 @@
+package hook
+
+import (
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/goautopipe/redis-autopipe/internal/command"
+)
+
+// Class says how a command may travel.
+type Class uint8
+
+const (
+	// Shared may join a batch; every other class goes to the server on its own.
+	Shared      Class = iota
+	Blocking          // may wait on the server
+	Connection        // reads or changes the state of its connection
+	Transaction       // MULTI, EXEC, DISCARD, WATCH, UNWATCH
+	FanOut            // go-redis may send it to several nodes and merge the answers
+	Admin             // manages the server
+	Module            // of a server module
+	Unknown           // not in the table, or not with this reply type
+	Excluded          // named by the user
+
+	NumClasses = iota
+)
+
+// Classifier decides the class of each command from the command table, its arguments and the user's own lists.
+// The zero value has no lists. It must not be changed while in use.
+type Classifier struct {
+	direct  map[string]struct{}
+	batched map[string]struct{}
+}
+
+// NewClassifier makes a classifier. Commands named in direct are Excluded. Commands named in batched are Shared
+// where they would be Module or Unknown; the other classes cannot be lifted, since they would harm their
+// neighbours. Names count without regard to case.
+func NewClassifier(direct, batched []string) *Classifier {
+	return &Classifier{direct: nameSet(direct), batched: nameSet(batched)}
+}
+
+func nameSet(names []string) map[string]struct{} {
+	if len(names) == 0 {
+		return nil
+	}
+	set := make(map[string]struct{}, len(names))
+	for _, n := range names {
+		set[strings.ToLower(strings.TrimSpace(n))] = struct{}{}
+	}
+	return set
+}
+
+// Classify says how cmd may travel, and returns what the table knows of it (nil if nothing). It does not allocate
+// for a command whose name is a lower-case string, which is what go-redis's own methods make.
+func (c *Classifier) Classify(cmd redis.Cmder) (Class, *command.Info) {
+	name := cmd.Name()
+	info := command.Lookup(name)
+	if len(c.direct) > 0 {
+		if _, ok := c.direct[name]; ok {
+			return Excluded, info
+		}
+	}
+	if info == nil {
+		return c.lift(name, Unknown), nil
+	}
+	const alone = command.Blocking | command.Connection | command.Transaction | command.FanOut | command.Admin | command.Module
+	if info.Flags&alone != 0 {
+		if class := c.aloneClass(info, cmd); class != Shared {
+			return class, info
+		}
+	}
+	// A reply read into a type that does not fit it breaks the connection for every command behind it.
+	if !info.Accepts(cmd) {
+		return c.lift(name, Unknown), info
+	}
+	return Shared, info
+}
+
+func (c *Classifier) aloneClass(info *command.Info, cmd redis.Cmder) Class {
+	switch {
+	case info.Has(command.Transaction):
+		return Transaction
+	case info.Has(command.Connection):
+		return Connection
+	case info.Has(command.Blocking) && mayBlock(info.Name, cmd.Args()):
+		return Blocking
+	case info.Has(command.FanOut):
+		return FanOut
+	case info.Has(command.Admin):
+		return Admin
+	case info.Has(command.Module):
+		return c.lift(info.Name, Module)
+	}
+	return Shared
+}
+
+func (c *Classifier) lift(name string, class Class) Class {
+	if len(c.batched) > 0 {
+		if _, ok := c.batched[name]; ok {
+			return Shared
+		}
+	}
+	return class
+}
