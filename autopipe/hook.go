@@ -158,13 +158,15 @@ var directReason = [hook.NumClasses]telemetry.DirectReason{
 	hook.FanOut:      telemetry.DirectFanOut,
 	hook.Admin:       telemetry.DirectAdmin,
 	hook.Module:      telemetry.DirectModule,
+	hook.Reader:      telemetry.DirectReader,
 	hook.Unknown:     telemetry.DirectUnknown,
 	hook.Excluded:    telemetry.DirectExcluded,
 }
 
 // process is the way of one command through the hook.
 func (l *lane) process(ctx context.Context, cmd redis.Cmder) error {
-	class, info := l.h.classes.Classify(cmd)
+	l.once.Do(func() { l.topology = hook.CallerTopology() })
+	class, info := l.h.classes.Classify(cmd, l.topology)
 	size, form := 0, hook.Form(0)
 	var reason telemetry.DirectReason
 	switch {

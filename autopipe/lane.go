@@ -32,6 +32,9 @@ type lane struct {
 	chain *hook.Chain
 	node  string
 
+	once     sync.Once
+	topology hook.Topology
+
 	mu        sync.Mutex
 	q         queue
 	inFlight  int

@@ -20,6 +20,7 @@ const (
 	FanOut            // go-redis may send it to several nodes and merge the answers
 	Admin             // manages the server
 	Module            // of a server module
+	Reader            // its reply goes into the caller's own buffer or writer, which may fail or be slow
 	Unknown           // not in the table, or not with this reply type
 	Excluded          // named by the user
 
@@ -51,9 +52,10 @@ func nameSet(names []string) map[string]struct{} {
 	return set
 }
 
-// Classify says how cmd may travel, and returns what the table knows of it (nil if nothing). It does not allocate
-// for a command whose name is a lower-case string, which is what go-redis's own methods make.
-func (c *Classifier) Classify(cmd redis.Cmder) (Class, *command.Info) {
+// Classify says how cmd may travel on a client of the given topology, and returns what the table knows of the command
+// (nil if nothing). It does not allocate for a command whose name is a lower-case string, which is what go-redis's
+// own methods make.
+func (c *Classifier) Classify(cmd redis.Cmder, t Topology) (Class, *command.Info) {
 	name := cmd.Name()
 	info := command.Lookup(name)
 	if len(c.direct) > 0 {
@@ -65,7 +67,7 @@ func (c *Classifier) Classify(cmd redis.Cmder) (Class, *command.Info) {
 		return c.lift(name, Unknown), nil
 	}
 	const alone = command.Blocking | command.Connection | command.Transaction | command.FanOut | command.Admin | command.Module
-	if info.Flags&alone != 0 {
+	if info.Flags&alone != 0 || t == Several && info.Has(command.MultiShard) {
 		if class := c.aloneClass(info, cmd); class != Shared {
 			return class, info
 		}
@@ -73,6 +75,9 @@ func (c *Classifier) Classify(cmd redis.Cmder) (Class, *command.Info) {
 	// A reply read into a type that does not fit it breaks the connection for every command behind it.
 	if !info.Accepts(cmd) {
 		return c.lift(name, Unknown), info
+	}
+	if !command.CanShare(cmd) {
+		return Reader, info
 	}
 	return Shared, info
 }
@@ -85,7 +90,7 @@ func (c *Classifier) aloneClass(info *command.Info, cmd redis.Cmder) Class {
 		return Connection
 	case info.Has(command.Blocking) && mayBlock(info.Name, cmd.Args()):
 		return Blocking
-	case info.Has(command.FanOut):
+	case info.Has(command.FanOut), info.Has(command.MultiShard):
 		return FanOut
 	case info.Has(command.Admin):
 		return Admin

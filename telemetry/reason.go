@@ -27,6 +27,7 @@ const (
 	DirectUnknown
 	DirectLarge
 	DirectEncoder
+	DirectReader
 	DirectCacheable
 	DirectExcluded
 	DirectUnpaired
@@ -84,12 +85,13 @@ var directReasons = [NumDirectReasons]label{
 	DirectBlocking:    {"blocking", "The command may wait on the server (BLPOP, XREAD BLOCK, WAIT ...) and would hold its neighbours up."},
 	DirectConnection:  {"connection", "The command reads or changes the state of its connection (SELECT, AUTH, CLIENT, SUBSCRIBE ...)."},
 	DirectTransaction: {"transaction", "The command belongs to a transaction (MULTI, EXEC, DISCARD, WATCH, UNWATCH)."},
-	DirectFanOut:      {"fanout", "On a cluster or ring go-redis asks several nodes and merges the answers (DBSIZE, KEYS, SCRIPT LOAD ...)."},
+	DirectFanOut:      {"fanout", "On a cluster or ring go-redis may ask several nodes and merge the answers (DBSIZE, KEYS, SCRIPT LOAD; there also MGET, DEL ...)."},
 	DirectAdmin:       {"admin", "The command manages the server and may take long or end the connection (SHUTDOWN, DEBUG, MIGRATE ...)."},
 	DirectModule:      {"module", "The command belongs to a server module; WithBatched lets it join batches."},
 	DirectUnknown:     {"unknown", "The command, or its pairing with this reply type, is not in autopipe's table; WithBatched lets it join batches."},
 	DirectLarge:       {"large", "The request alone is larger than WithMaxBatchBytes."},
 	DirectEncoder:     {"encoder", "An argument cannot be encoded, so go-redis will refuse the command."},
+	DirectReader:      {"reader", "The reply goes into the caller's own buffer or writer, where reading may fail or be slow (GetToBuffer, RawWriteTo)."},
 	DirectCacheable:   {"cacheable", "Client-side caching is on and the read may be answered without the server."},
 	DirectExcluded:    {"excluded", "WithDirect names the command, or autopipe.Direct marked its context."},
 	DirectUnpaired:    {"unpaired", "go-redis ran the command outside its usual hook chain, so its pipeline is not known."},
