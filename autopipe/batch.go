@@ -159,8 +159,7 @@ func (l *lane) judge(b *batch) {
 		}
 		switch {
 		case c.gone:
-			c.outcome, c.again = telemetry.OutcomeCancelled, false // what its caller saw
-			n[telemetry.OutcomeCancelled]++
+			c.outcome, c.again = telemetry.OutcomeCancelled, false // what its caller saw, and has counted
 		case c.again:
 			l.h.count.retries[c.cause].Add(1)
 		default:
@@ -199,6 +198,6 @@ func (b *batch) report(err error) {
 	}
 	for i, c := range b.calls {
 		e := &b.event.Commands[i]
-		e.Outcome, e.Again, e.Err = c.outcome, c.again, c.err
+		e.Outcome, e.Again, e.Left, e.Err = c.outcome, c.again, c.gone, c.err
 	}
 }

@@ -55,12 +55,9 @@ func (e *events) pipeline(ctx context.Context, p *telemetry.Pipeline) {
 	}
 }
 
-// drop counts and reports a command whose caller gets no reply, and returns err for it. inFlight says that the batch
-// counts the outcome, when it comes back.
+// drop counts and reports a command whose caller gets no reply, and returns err for it.
 func (l *lane) drop(ctx context.Context, cmd redis.Cmder, o telemetry.Outcome, inFlight bool, since time.Time, err error) error {
-	if !inFlight {
-		l.h.count.outcome[o].Add(1)
-	}
+	l.h.count.outcome[o].Add(1)
 	if l.h.observed {
 		d := telemetry.Drop{Pipe: l.h.cfg.name, Node: l.node, Name: cmd.Name(), Outcome: o, InFlight: inFlight}
 		if !since.IsZero() {

@@ -39,10 +39,12 @@ type Command struct {
 	// Attempt is 1 for the first sending of this command.
 	Attempt int
 
-	// Outcome, Again and Err are set at BatchEnd. Again says that the command will be sent once more, so
-	// that Outcome is not its last.
+	// Outcome, Again, Left and Err are set at BatchEnd. Again says that the command will be sent once more, so
+	// that Outcome is not its last. Left says that the caller went away while the batch travelled: Drop has
+	// reported the command, as OutcomeCancelled, already.
 	Outcome Outcome
 	Again   bool
+	Left    bool
 	Err     error
 }
 

@@ -1,0 +1,19 @@
+package autopipe_test
+
+import (
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
+	"go.uber.org/goleak"
+
+	"github.com/goautopipe/redis-autopipe/internal/redistest"
+)
+
+func TestMain(m *testing.M) {
+	redis.SetLogger(&logging.VoidLogger{}) // tests break connections by the thousand
+	goleak.VerifyTestMain(redistest.Main(m),
+		// go-redis's own: after failed dials it looks once a second whether the server is back, and notices only
+		// then that the pool is closed.
+		goleak.IgnoreAnyFunction("github.com/redis/go-redis/v9/internal/pool.(*ConnPool).tryDial"))
+}
