@@ -3,7 +3,6 @@ package autopipe
 import (
 	"context"
 	"reflect"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -59,12 +58,10 @@ type verdict struct {
 	cause   telemetry.RetryCause
 }
 
-var callPool = sync.Pool{New: func() any { return &call{done: make(chan struct{}, 1)} }}
-
 // newCall prepares cmd for sending. A command whose caller may leave while it is in flight, or with an argument whose
 // encoding runs user code, travels as a copy: the late reply then meets no reader, and a failing or panicking
 // MarshalBinary happens here, on its caller's goroutine, and hurts nobody else.
-func newCall(ctx context.Context, cmd redis.Cmder, info *command.Info, size int, form hook.Form) (*call, error) {
+func (h *Hook) newCall(ctx context.Context, cmd redis.Cmder, info *command.Info, size int, form hook.Form) (*call, error) {
 	wire, pinned := cmd, true
 	if (ctx.Done() != nil || form&hook.UserCode != 0) && command.CanClone(cmd) {
 		wire, pinned = cmd.Clone(), false
@@ -78,16 +75,20 @@ func newCall(ctx context.Context, cmd redis.Cmder, info *command.Info, size int,
 			}
 		}
 	}
-	c := callPool.Get().(*call)
+	c, ok := h.calls.Get().(*call)
+	if !ok {
+		c = &call{done: make(chan struct{}, 1)}
+	}
+	c.replays = h.cfg.retry == RetryLikeGoRedis
 	c.Cmder, c.cmd, c.info, c.ctx, c.size, c.pinned = wire, cmd, info, ctx, size, pinned
 	return c, nil
 }
 
 // free gives a call back to the pool. The caller must be the only one who knows it.
-func (c *call) free() {
+func (h *Hook) free(c *call) {
 	done := c.done
 	*c = call{done: done} // nobody else knows it, so its state is at rest
-	callPool.Put(c)
+	h.calls.Put(c)
 }
 
 // rearm makes a settled call ready to be sent again.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -22,6 +23,7 @@ type Hook struct {
 	pairs    hook.Pairer
 	classes  *hook.Classifier
 	lanes    laneSet
+	calls    sync.Pool // of *call; not global: their channels must not cross from one synctest bubble to another
 	count    counters
 	events   events
 	observed bool
@@ -195,12 +197,11 @@ func (l *lane) do(ctx context.Context, cmd redis.Cmder, info *command.Info, size
 	if err := ctx.Err(); err != nil {
 		return l.drop(ctx, cmd, telemetry.OutcomeCancelled, false, time.Time{}, err)
 	}
-	c, err := newCall(ctx, cmd, info, size, form)
+	c, err := l.h.newCall(ctx, cmd, info, size, form)
 	if err != nil {
 		l.h.count.direct[telemetry.DirectEncoder].Add(1)
 		return err
 	}
-	c.replays = l.h.cfg.retry == RetryLikeGoRedis
 	for {
 		admitted := c.admitted
 		if err := l.send(c); err != nil {
@@ -208,7 +209,7 @@ func (l *lane) do(ctx context.Context, cmd redis.Cmder, info *command.Info, size
 			if errors.As(err, &left) {
 				return l.drop(ctx, cmd, telemetry.OutcomeCancelled, left.inFlight, admitted, left.cause)
 			}
-			c.free()
+			l.h.free(c)
 			return l.drop(ctx, cmd, telemetry.OutcomeRejected, false, admitted, err)
 		}
 		if !c.again {
@@ -221,17 +222,17 @@ func (l *lane) do(ctx context.Context, cmd redis.Cmder, info *command.Info, size
 			})
 		}
 		if err := pause(ctx, wait); err != nil {
-			c.free()
+			l.h.free(c)
 			return l.drop(ctx, cmd, telemetry.OutcomeCancelled, false, admitted, err)
 		}
 		c.rearm()
 	}
 	if f := c.fault; f != nil {
-		c.free()
+		l.h.free(c)
 		f.repeat()
 	}
 	c.copyBack()
 	err = c.err
-	c.free()
+	l.h.free(c)
 	return err
 }

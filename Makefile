@@ -1,0 +1,55 @@
+# Every target works on a fresh Debian machine with Go; what else is needed is named where it is missing.
+GO      ?= go
+MODULES := $(shell sed -n 's|^[[:space:]]*\(\.[^ ]*\)$$|\1|p' go.work)
+CMD_DIR := bench
+
+.PHONY: help demo test race cover stress fuzz bench bench-quick profile generate generate-check lint fmt tidy
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 18
+
+demo: ## the tour: autopipe on a real Redis, and a plain client beside it (REDIS_ADDR to use yours)
+	@cd $(CMD_DIR) && $(GO) run ./cmd/tour $(ARGS)
+
+test: redis-server ## all tests of all modules, with the race detector, against a real redis-server
+	@set -e; for m in $(MODULES); do echo "== go test -race ./... in $$m"; (cd $$m && $(GO) test -race $(TESTFLAGS) ./...); done
+
+# Allocation counts are exact only without the race detector.
+alloc: redis-server ## tests that the race detector would disturb
+	@$(GO) test -run 'Alloc' ./...
+
+stress: redis-server ## the stress test for minutes (AUTOPIPE_STRESS=5m)
+	AUTOPIPE_STRESS=$${AUTOPIPE_STRESS:-2m} $(GO) test -race -run TestStress -timeout 30m -v ./autopipe
+
+fuzz: ## fuzz the classifier and the argument sizing (FUZZTIME=30s each)
+	$(GO) test ./hook -run '^$$' -fuzz '^FuzzClassify$$' -fuzztime $${FUZZTIME:-30s}
+	$(GO) test ./hook -run '^$$' -fuzz '^FuzzMeasure$$' -fuzztime $${FUZZTIME:-30s}
+
+generate: redis-server ## make the generated files again
+	$(GO) generate ./...
+
+generate-check: generate ## fail if a committed generated file is not what the generator makes
+	git diff --exit-code -- '*_gen.go' '*.pb.go'
+
+lint: ## gofmt, go vet, staticcheck
+	@out=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$out" || { echo "gofmt -w needed:"; echo "$$out"; exit 1; }
+	@set -e; for m in $(MODULES); do (cd $$m && $(GO) vet ./... && $(GO) run honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK) ./...); done
+
+STATICCHECK := v0.8.2
+
+fmt: ## gofmt
+	gofmt -w $$(git ls-files '*.go')
+
+tidy: ## go mod tidy in all modules
+	@set -e; for m in $(MODULES); do (cd $$m && $(GO) mod tidy); done
+
+# The tests start their own servers from this binary.
+.PHONY: redis-server
+redis-server:
+	@command -v redis-server >/dev/null || test -n "$$REDIS_SERVER" || { \
+	  if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+	    echo "redis-server is missing: installing the Debian package"; \
+	    (apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq redis-server) >/dev/null; \
+	  else \
+	    echo "The tests need redis-server: apt-get install -y redis-server (or REDIS_SERVER=/path/to/redis-server)" >&2; exit 1; \
+	  fi; }

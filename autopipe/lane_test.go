@@ -1,0 +1,365 @@
+package autopipe
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/goautopipe/redis-autopipe/hook"
+	"github.com/goautopipe/redis-autopipe/telemetry"
+)
+
+// wire is a server that is not there: a chain whose functions take a fixed time and answer as go-redis would.
+type wire struct {
+	delay  time.Duration
+	fail   func(sent int) error // error of the send with that number, from 1; nil for none
+	mu     sync.Mutex
+	sent   [][]string // keys of each send
+	now    atomic.Int64
+	widest atomic.Int64 // most sends at once
+}
+
+func (w *wire) chain() *hook.Chain {
+	return &hook.Chain{
+		Process: func(_ context.Context, cmd redis.Cmder) error {
+			return w.send([]redis.Cmder{cmd})
+		},
+		Pipeline: func(_ context.Context, cmds []redis.Cmder) error {
+			err := w.send(cmds)
+			for _, cmd := range cmds {
+				cmd.SetErr(err)
+			}
+			return err
+		},
+		TxPipeline: func(context.Context, []redis.Cmder) error { return errors.New("not used") },
+	}
+}
+
+func (w *wire) send(cmds []redis.Cmder) error {
+	n := w.now.Add(1)
+	defer w.now.Add(-1)
+	for m := w.widest.Load(); n > m && !w.widest.CompareAndSwap(m, n); m = w.widest.Load() {
+	}
+	var keys []string
+	for _, cmd := range cmds {
+		keys = append(keys, cmd.Args()[1].(string))
+	}
+	w.mu.Lock()
+	w.sent = append(w.sent, keys)
+	sends := len(w.sent)
+	w.mu.Unlock()
+	if w.delay > 0 {
+		time.Sleep(w.delay)
+	}
+	if w.fail != nil {
+		return w.fail(sends)
+	}
+	return nil
+}
+
+func (w *wire) sizes() []int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var sizes []int
+	for _, s := range w.sent {
+		sizes = append(sizes, len(s))
+	}
+	return sizes
+}
+
+// newTestLane makes a lane before w, and get, which sends GET key through it.
+func newTestLane(w *wire, opts ...Option) (h *Hook, get func(context.Context, string) error) {
+	h = New(opts...)
+	l := &lane{h: h, chain: w.chain(), topology: hook.Single}
+	l.once.Do(func() {}) // the topology is known
+	return h, func(ctx context.Context, key string) error {
+		return l.process(ctx, redis.NewStringCmd(ctx, "get", key))
+	}
+}
+
+var bg = context.Background()
+
+func TestLane_LoneCommandLeavesAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &wire{delay: time.Millisecond}
+		h, get := newTestLane(w)
+		start := time.Now()
+		for range 3 {
+			if err := get(bg, "a"); err != nil {
+				t.Error(err)
+			}
+		}
+		if d := time.Since(start); d != 3*time.Millisecond {
+			t.Errorf("three commands one after the other took %v, want 3 ms", d)
+		}
+		if s := h.Stats(); s.Batches != 3 || s.Flushes["idle"] != 3 {
+			t.Errorf("stats %v, want three idle flushes", s)
+		}
+	})
+}
+
+// TestLane_QueueBecomesABatch: what comes while all places are taken leaves together, in the order it came.
+func TestLane_QueueBecomesABatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &wire{delay: time.Millisecond}
+		h, get := newTestLane(w, WithMaxInFlight(1))
+		var wg sync.WaitGroup
+		for _, key := range []string{"a", "b", "c", "d", "e"} {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				_ = get(bg, key)
+			}()
+			synctest.Wait() // until it sleeps on the wire or in the queue
+		}
+		wg.Wait()
+		want := [][]string{{"a"}, {"b", "c", "d", "e"}}
+		if !slices.EqualFunc(w.sent, want, slices.Equal) {
+			t.Errorf("sent %v, want %v", w.sent, want)
+		}
+		if s := h.Stats(); s.Flushes["idle"] != 1 || s.Flushes["drain"] != 1 || s.Commands != 5 {
+			t.Errorf("stats %v", s)
+		}
+	})
+}
+
+func TestLane_Limits(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		opts   []Option
+		n      int
+		sizes  []int
+		reason telemetry.FlushReason
+		count  uint64
+		widest int64
+	}{
+		{"size", []Option{WithMaxInFlight(1), WithMaxBatch(4)}, 11, []int{1, 4, 4, 2}, telemetry.FlushSize, 2, 1},
+		{"size, exactly", []Option{WithMaxInFlight(1), WithMaxBatch(5)}, 11, []int{1, 5, 5}, telemetry.FlushSize, 2, 1},
+		{"one", []Option{WithMaxInFlight(1), WithMaxBatch(1)}, 4, []int{1, 1, 1, 1}, telemetry.FlushSize, 2, 1},
+		// A GET of a one-byte key counts 16 + (16+3) + (16+1) = 52 bytes; 1,024 bytes hold 19 of them.
+		{"bytes", []Option{WithMaxInFlight(1), WithMaxBatchBytes(1)}, 40, []int{1, 19, 19, 1}, telemetry.FlushBytes, 2, 1},
+		{"places", []Option{WithMaxInFlight(2), WithMaxBatch(4)}, 10, []int{1, 1, 4, 4}, telemetry.FlushSize, 2, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := &wire{delay: time.Millisecond}
+				h, get := newTestLane(w, c.opts...)
+				var wg sync.WaitGroup
+				for range c.n {
+					wg.Add(1)
+					go func() {
+						defer wg.Done()
+						_ = get(bg, "k")
+					}()
+					synctest.Wait()
+				}
+				wg.Wait()
+				if got := w.sizes(); !slices.Equal(got, c.sizes) {
+					t.Errorf("batches of %v, want %v", got, c.sizes)
+				}
+				if got := h.Stats().Flushes[c.reason.String()]; got != c.count {
+					t.Errorf("%d flushes by %v, want %d (%v)", got, c.reason, c.count, h.Stats())
+				}
+				if got := w.widest.Load(); got != c.widest {
+					t.Errorf("%d batches at once, want %d", got, c.widest)
+				}
+			})
+		})
+	}
+}
+
+// TestLane_InFlightFollowsTheRoundTrip: on a 1 ms link commands that come 0.2 ms apart do not wait for each other.
+func TestLane_InFlightFollowsTheRoundTrip(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &wire{delay: time.Millisecond}
+		_, get := newTestLane(w)
+		_ = get(bg, "k") // learn the round trip
+		var worst atomic.Int64
+		var wg sync.WaitGroup
+		for range 50 {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				start := time.Now()
+				_ = get(bg, "k")
+				if d := int64(time.Since(start)); d > worst.Load() {
+					worst.Store(d)
+				}
+			}()
+			time.Sleep(200 * time.Microsecond)
+		}
+		wg.Wait()
+		if d := time.Duration(worst.Load()); d > time.Millisecond {
+			t.Errorf("a command took %v, want one round trip of 1 ms", d)
+		}
+	})
+}
+
+func TestRoundTripLimit(t *testing.T) {
+	t0 := time.Now()
+	at := func(d time.Duration) time.Time { return t0.Add(d) }
+	var r roundTrip
+	check := func(what string, want int) {
+		t.Helper()
+		if got := r.limit(8); got != want {
+			t.Errorf("%s: limit %d, want %d", what, got, want)
+		}
+	}
+	check("nothing known", 2)
+	r.add(at(0), 50*time.Microsecond)
+	check("loopback", 2)
+	r.add(at(10*time.Millisecond), 900*time.Microsecond)
+	check("a slow batch after it", 2)
+	r.add(at(1100*time.Millisecond), 500*time.Microsecond)
+	check("next epoch: the last one still counts", 2)
+	r.add(at(2200*time.Millisecond), 520*time.Microsecond)
+	check("the fast one is forgotten", 5)
+	r.add(at(3300*time.Millisecond), 10*time.Millisecond)
+	r.add(at(4400*time.Millisecond), 10*time.Millisecond)
+	check("a slow link: the most allowed", 8)
+	if got := r.limit(1); got != 1 {
+		t.Errorf("limit %d beyond WithMaxInFlight(1)", got)
+	}
+}
+
+func TestLane_Linger(t *testing.T) {
+	const linger = 2 * time.Millisecond
+	run := func(t *testing.T, n int, apart time.Duration) (*wire, *Hook, time.Duration) {
+		w := &wire{}
+		h, get := newTestLane(w, WithLinger(linger), WithMaxBatch(4))
+		start := time.Now()
+		var wg sync.WaitGroup
+		for range n {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				_ = get(bg, "k")
+			}()
+			time.Sleep(apart)
+		}
+		wg.Wait()
+		return w, h, time.Since(start)
+	}
+	t.Run("a lone command waits", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w, h, took := run(t, 1, 0)
+			if took != linger || h.Stats().Flushes["linger"] != 1 || len(w.sent) != 1 {
+				t.Errorf("took %v, stats %v", took, h.Stats())
+			}
+		})
+	})
+	t.Run("others join", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w, h, _ := run(t, 3, linger/4)
+			if got := w.sizes(); !slices.Equal(got, []int{3}) || h.Stats().Flushes["linger"] != 1 {
+				t.Errorf("batches %v, stats %v", got, h.Stats())
+			}
+		})
+	})
+	t.Run("a full batch does not wait", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w, h, took := run(t, 4, linger/10)
+			if got := w.sizes(); !slices.Equal(got, []int{4}) || h.Stats().Flushes["size"] != 1 || took >= linger {
+				t.Errorf("batches %v, took %v, stats %v", got, took, h.Stats())
+			}
+		})
+	})
+}
+
+// TestLane_RetryBackoff: a command that could not be sent is tried again after a pause that grows as go-redis's does, as
+// often as allowed, and then returns the error itself.
+func TestLane_RetryBackoff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &wire{fail: func(int) error { return redis.ErrPoolTimeout }}
+		h, get := newTestLane(w, WithMaxRetries(4), WithRetryBackoff(8*time.Millisecond, 40*time.Millisecond))
+		start := time.Now()
+		if err := get(bg, "k"); err != redis.ErrPoolTimeout {
+			t.Errorf("error %v, want ErrPoolTimeout itself", err)
+		}
+		// Pauses: 8 + [0,16), 8 + [0,32), then at most 40 each.
+		if d := time.Since(start); d < 4*8*time.Millisecond || d > (24+40+40+40)*time.Millisecond {
+			t.Errorf("pauses of %v together", d)
+		}
+		if s := h.Stats(); len(w.sent) != 5 || s.Retries["pool"] != 4 || s.Outcomes["transport_error"] != 1 {
+			t.Errorf("%d sends, stats %v", len(w.sent), s)
+		}
+	})
+}
+
+func TestLane_RetryThatSucceeds(t *testing.T) {
+	w := &wire{fail: func(n int) error {
+		if n == 1 {
+			return io.EOF
+		}
+		return nil
+	}}
+	h, get := newTestLane(w, WithRetryBackoff(0, 0))
+	if err := get(bg, "k"); err != nil {
+		t.Error(err)
+	}
+	if s := h.Stats(); s.Retries["transport"] != 1 || s.Outcomes["ok"] != 1 || s.Outcomes["transport_error"] != 0 || s.Commands != 2 {
+		t.Errorf("stats %v", s)
+	}
+}
+
+// TestLane_RetryPauseEndsWithContext: the pause before a retry is not longer than the caller's patience.
+func TestLane_RetryPauseEndsWithContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &wire{fail: func(int) error { return redis.ErrPoolTimeout }}
+		h, get := newTestLane(w, WithRetryBackoff(time.Second, time.Second))
+		ctx, cancel := context.WithTimeout(bg, 10*time.Millisecond)
+		defer cancel()
+		if err := get(ctx, "k"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error %v, want DeadlineExceeded", err)
+		}
+		if s := h.Stats(); s.Outcomes["cancelled"] != 1 || s.Outcomes["transport_error"] != 0 {
+			t.Errorf("stats %v", s)
+		}
+	})
+}
+
+// TestLane_Allocations: a command by itself adds nothing to the garbage of the command itself, and neither does one in
+// a batch, once the pools are warm. With a context that can end, the command travels as a copy.
+func TestLane_Allocations(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates, and drops what is pooled at random")
+	}
+	w := &chainOnly{}
+	h := New()
+	l := &lane{h: h, chain: w.chain(), topology: hook.Single}
+	l.once.Do(func() {})
+	cmd := redis.NewStringCmd(bg, "get", "key")
+	if n := testing.AllocsPerRun(1000, func() { _ = l.process(bg, cmd) }); n != 0 {
+		t.Errorf("a lone command allocates %v times, want 0", n)
+	}
+	// Batched: hold both places so that commands queue.
+	ctx, cancel := context.WithCancel(bg)
+	defer cancel()
+	if n := testing.AllocsPerRun(1000, func() { _ = l.process(ctx, cmd) }); n > 4 {
+		t.Errorf("a lone command with a cancellable context allocates %v times, want at most 4", n)
+	}
+}
+
+// chainOnly answers at once and allocates nothing.
+type chainOnly struct{}
+
+func (chainOnly) chain() *hook.Chain {
+	return &hook.Chain{
+		Process: func(context.Context, redis.Cmder) error { return nil },
+		Pipeline: func(_ context.Context, cmds []redis.Cmder) error {
+			for _, cmd := range cmds {
+				cmd.SetErr(nil)
+			}
+			return nil
+		},
+		TxPipeline: func(context.Context, []redis.Cmder) error { return nil },
+	}
+}
