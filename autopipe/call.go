@@ -2,7 +2,6 @@ package autopipe
 
 import (
 	"context"
-	"reflect"
 	"sync/atomic"
 	"time"
 
@@ -15,7 +14,7 @@ import (
 
 // call is one command on its way. It embeds the command and stands in for it in go-redis's pipeline code, where it
 // differs in two points: it says NoRetry, so that go-redis never sends a batch twice, and it takes SetErr, so that the
-// lane learns this command's own outcome.
+// lane learns this command's own outcome. If it is a copy that travels, its arguments are the call's.
 type call struct {
 	redis.Cmder             // what go-redis writes and reads: cmd itself, or a copy of it
 	cmd         redis.Cmder // the caller's command
@@ -35,7 +34,11 @@ type call struct {
 	// or to settled, once. An abandoned call belongs to its batch alone. A settled one is its caller's as soon as
 	// done has the token.
 	state atomic.Uint32
-	done  chan struct{} // kept with the call when pooled
+	done  chan struct{}
+
+	// If Cmder is a copy: its arguments, and the memory for it. Both stay with the call when it is pooled.
+	args   []any
+	copies copies
 
 	// Written by the goroutine that runs the batch; the caller's once settled.
 	gone    bool  // state was abandoned when the batch came to settle
@@ -62,32 +65,33 @@ type verdict struct {
 // encoding runs user code, travels as a copy: the late reply then meets no reader, and a failing or panicking
 // MarshalBinary happens here, on its caller's goroutine, and hurts nobody else.
 func (h *Hook) newCall(ctx context.Context, cmd redis.Cmder, info *command.Info, size int, form hook.Form) (*call, error) {
-	wire, pinned := cmd, true
-	if (ctx.Done() != nil || form&hook.UserCode != 0) && command.CanClone(cmd) {
-		wire, pinned = cmd.Clone(), false
-		if form&(hook.Refs|hook.UserCode) != 0 {
-			args := wire.Args()
-			if err := hook.Freeze(args); err != nil {
-				return nil, err
-			}
-			if form&hook.UserCode != 0 {
-				size, _ = hook.Measure(args)
-			}
-		}
-	}
 	c, ok := h.calls.Get().(*call)
 	if !ok {
 		c = &call{done: make(chan struct{}, 1)}
 	}
+	c.Cmder, c.cmd, c.info, c.ctx, c.size, c.pinned = cmd, cmd, info, ctx, size, true
 	c.replays = h.cfg.retry == RetryLikeGoRedis
-	c.Cmder, c.cmd, c.info, c.ctx, c.size, c.pinned = wire, cmd, info, ctx, size, pinned
+	if (ctx.Done() != nil || form&hook.UserCode != 0) && command.CanClone(cmd) {
+		c.pinned = false
+		c.args = append(c.args[:0], cmd.Args()...)
+		if form&(hook.Refs|hook.UserCode) != 0 {
+			if err := hook.Freeze(c.args); err != nil {
+				return nil, err
+			}
+			if form&hook.UserCode != 0 {
+				c.size, _ = hook.Measure(c.args)
+			}
+		}
+		c.Cmder = c.copies.of(cmd)
+	}
 	return c, nil
 }
 
 // free gives a call back to the pool. The caller must be the only one who knows it.
 func (h *Hook) free(c *call) {
-	done := c.done
-	*c = call{done: done} // nobody else knows it, so its state is at rest
+	c.copies.clear(c.Cmder)
+	clear(c.args)
+	*c = call{done: c.done, args: c.args[:0], copies: c.copies} // nobody else knows it, so its state is at rest
 	h.calls.Put(c)
 }
 
@@ -103,6 +107,14 @@ func (c *call) NoRetry() bool {
 	return !c.replays || c.Cmder.NoRetry()
 }
 
+// Args are the command's arguments as they are sent.
+func (c *call) Args() []any {
+	if c.pinned {
+		return c.Cmder.Args()
+	}
+	return c.args
+}
+
 // SetErr records how the command ended. go-redis's pipeline code calls it once for each reply it reads and then, if the
 // connection breaks, once more for commands whose error is nil, which includes those that were answered. So a failure
 // never replaces an answer.
@@ -116,29 +128,6 @@ func (c *call) SetErr(err error) {
 	}
 	c.err = err
 	c.Cmder.SetErr(err)
-}
-
-// copyBack gives the caller's command the result that its copy received.
-func (c *call) copyBack() {
-	if c.Cmder == c.cmd {
-		return
-	}
-	switch dst := c.cmd.(type) { // the frequent types; the rest goes through reflection
-	case *redis.StringCmd:
-		dst.SetVal(c.Cmder.(*redis.StringCmd).Val())
-	case *redis.StatusCmd:
-		dst.SetVal(c.Cmder.(*redis.StatusCmd).Val())
-	case *redis.IntCmd:
-		dst.SetVal(c.Cmder.(*redis.IntCmd).Val())
-	case *redis.BoolCmd:
-		dst.SetVal(c.Cmder.(*redis.BoolCmd).Val())
-	case *redis.Cmd:
-		dst.SetVal(c.Cmder.(*redis.Cmd).Val())
-	default:
-		// The copy's arguments may be frozen; the caller's command keeps the ones it was made with.
-		copy(c.Cmder.Args(), c.cmd.Args())
-		reflect.ValueOf(c.cmd).Elem().Set(reflect.ValueOf(c.Cmder).Elem())
-	}
 }
 
 // Unwrap returns the caller's own command for the stand-in that hooks added after autopipe see in its place, and cmd

@@ -38,6 +38,8 @@ type Command struct {
 	Wait time.Duration
 	// Attempt is 1 for the first sending of this command.
 	Attempt int
+	// Start is when the caller's call began; retries do not change it.
+	Start time.Time
 
 	// Outcome, Again, Left and Err are set at BatchEnd. Again says that the command will be sent once more, so
 	// that Outcome is not its last. Left says that the caller went away while the batch travelled: Drop has
@@ -46,6 +48,9 @@ type Command struct {
 	Again   bool
 	Left    bool
 	Err     error
+	// Duration, set at BatchEnd, is from Start until the caller had its reply or went away without it: queue,
+	// round trip and retries together.
+	Duration time.Duration
 }
 
 // Direct is a command that did not queue, after it returned.
@@ -76,9 +81,10 @@ type Drop struct {
 	Node    string
 	Name    string // see Command.Name
 	Outcome Outcome
-	// InFlight says that the command had been sent: it may have run.
+	// InFlight says that the command had been sent: it may have run. Its batch reports it too, as Left.
 	InFlight bool
-	Waited   time.Duration
+	// Waited is from the beginning of the caller's call until it went away.
+	Waited time.Duration
 }
 
 // Pipeline is one explicit pipeline or transaction of the user's, which passed the hook unchanged.

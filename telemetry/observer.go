@@ -1,6 +1,9 @@
 package telemetry
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Observer hears what a hook does. It is attached once to each hook it is given to, and answers with the
 // functions it wants called.
@@ -17,6 +20,12 @@ type Pipe struct {
 	MaxBatchBytes int // bytes
 	MaxInFlight   int // batches
 	MaxQueue      int // commands
+	MaxRetries    int // sendings of one command after its first
+
+	// Linger is how long a batch waits for more commands, 0 if it does not.
+	Linger time.Duration
+	// Retry is the name of the retry policy.
+	Retry string
 
 	// Gauges reads the state of the queue now. It is cheap and safe at any time; call it at collection.
 	Gauges func() Gauges
