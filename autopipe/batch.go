@@ -22,6 +22,7 @@ type batch struct {
 	cut    time.Time
 	took   time.Duration   // cut to last reply
 	event  telemetry.Batch // only if somebody observes
+	ended  []*unit         // found with an ended context when the batch was cut
 }
 
 var batchPool = sync.Pool{New: func() any { return new(batch) }}
@@ -36,6 +37,12 @@ func (b *batch) add(c *call) {
 	b.calls = append(b.calls, c)
 	b.cmds = append(b.cmds, c)
 	b.bytes += c.size
+}
+
+func (b *batch) addUnit(u *unit) {
+	for _, c := range u.todo {
+		b.add(c)
+	}
 }
 
 // reset empties the batch for the next round.
@@ -150,7 +157,7 @@ func (l *lane) judge(b *batch) {
 	var n [telemetry.NumOutcomes]uint64
 	first := true
 	for _, c := range b.calls {
-		c.gone = !c.state.CompareAndSwap(waiting, settled)
+		c.gone = !c.claim()
 		if c.replied && c.err == nil { // by far the most frequent
 			c.outcome = telemetry.OutcomeOK
 		} else {
@@ -170,10 +177,28 @@ func (l *lane) judge(b *batch) {
 	l.h.count.outcomes(&n)
 }
 
+// claim takes the call's outcome for its caller; it reports false if the caller has left.
+func (c *call) claim() bool {
+	u := c.unit
+	if u == nil {
+		return c.state.CompareAndSwap(waiting, settled)
+	}
+	if c == u.todo[0] {
+		u.gone = !u.state.CompareAndSwap(waiting, settled)
+	}
+	return !u.gone
+}
+
 // settle wakes the callers that are still there; the calls are theirs from then on.
-func (b *batch) settle() {
-	for _, c := range b.calls {
-		if !c.gone {
+func (l *lane) settle(b *batch) {
+	for i := 0; i < len(b.calls); i++ {
+		c := b.calls[i]
+		if u := c.unit; u != nil {
+			i += len(u.todo) - 1 // they stand together
+			if !u.gone {
+				l.settleUnit(u)
+			}
+		} else if !c.gone {
 			c.done <- struct{}{}
 		}
 	}

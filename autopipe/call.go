@@ -24,6 +24,8 @@ type call struct {
 	attempt     int  // sendings so far, this one included
 	replays     bool // RetryLikeGoRedis: go-redis may send it again itself
 	pinned      bool // Cmder is cmd itself: the caller must stay until it is no longer in use
+	unit        *unit
+	reason      telemetry.DirectReason // why it must not share, if its unit is to travel apart
 
 	// The queue's; guarded by lane.mu.
 	next, prev *call
@@ -61,17 +63,17 @@ type verdict struct {
 	cause   telemetry.RetryCause
 }
 
-// newCall prepares cmd for sending. A command whose caller may leave while it is in flight, or with an argument whose
+// newCall prepares cmd for sending. A command whose caller does not wait (detach) or may leave while it is in flight, or with an argument whose
 // encoding runs user code, travels as a copy: the late reply then meets no reader, and a failing or panicking
 // MarshalBinary happens here, on its caller's goroutine, and hurts nobody else.
-func (h *Hook) newCall(ctx context.Context, cmd redis.Cmder, info *command.Info, size int, form hook.Form) (*call, error) {
+func (h *Hook) newCall(ctx context.Context, cmd redis.Cmder, info *command.Info, size int, form hook.Form, detach bool) (*call, error) {
 	c, ok := h.calls.Get().(*call)
 	if !ok {
 		c = &call{done: make(chan struct{}, 1)}
 	}
 	c.Cmder, c.cmd, c.info, c.ctx, c.size, c.pinned = cmd, cmd, info, ctx, size, true
 	c.replays = h.cfg.retry == RetryLikeGoRedis
-	if (ctx.Done() != nil || form&hook.UserCode != 0) && command.CanClone(cmd) {
+	if (detach || ctx.Done() != nil || form&hook.UserCode != 0) && command.CanClone(cmd) {
 		c.pinned = false
 		c.args = append(c.args[:0], cmd.Args()...)
 		if form&(hook.Refs|hook.UserCode) != 0 {
@@ -136,8 +138,11 @@ func (c *call) SetErr(err error) {
 //
 // The caller's command may be read by its own goroutine at any time: do not change it.
 func Unwrap(cmd redis.Cmder) redis.Cmder {
-	if c, ok := cmd.(*call); ok {
+	switch c := cmd.(type) {
+	case *call:
 		return c.cmd
+	case *submission:
+		return c.Cmder
 	}
 	return cmd
 }

@@ -47,6 +47,15 @@ func (e *events) retry(ctx context.Context, r *telemetry.Retry) {
 	}
 }
 
+// tellRetry reports that a call will be sent again after a pause.
+func (l *lane) tellRetry(c *call, pause time.Duration) {
+	if l.h.observed {
+		l.h.events.retry(c.ctx, &telemetry.Retry{
+			Pipe: l.h.cfg.name, Node: l.node, Name: c.cmd.Name(), Cause: c.cause, Attempt: c.attempt + 1, Backoff: pause,
+		})
+	}
+}
+
 func (e *events) pipeline(ctx context.Context, p *telemetry.Pipeline) {
 	for i := range e.all {
 		if f := e.all[i].Pipeline; f != nil {

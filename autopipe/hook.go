@@ -82,10 +82,12 @@ func (h *Hook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 		}
 	}
 	l := &lane{h: h, chain: chain}
+	chain.Owner = l
 	return l.process
 }
 
-// ProcessPipelineHook implements redis.Hook. Explicit pipelines and transactions pass unchanged.
+// ProcessPipelineHook implements redis.Hook. Explicit pipelines and transactions pass unchanged; submitted windows, and
+// with WithMergePipelines explicit pipelines too, join batches.
 func (h *Hook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	chain := h.pairs.Pipeline(next)
 	if chain != nil && chain.Setup {
@@ -97,19 +99,40 @@ func (h *Hook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Process
 		}
 	}
 	tx := chain != nil && chain.TxPipeline != nil
-	return func(ctx context.Context, cmds []redis.Cmder) error {
-		h.count.pipelines.Add(1)
-		h.count.pipelined.Add(uint64(len(cmds)))
-		if !h.observed {
-			return next(ctx, cmds)
+	if chain == nil || tx {
+		return func(ctx context.Context, cmds []redis.Cmder) error {
+			return h.pipeline(ctx, next, cmds, tx)
 		}
-		start := time.Now()
-		err := next(ctx, cmds)
-		h.events.pipeline(ctx, &telemetry.Pipeline{
-			Pipe: h.cfg.name, Tx: tx, Size: len(cmds), Start: start, Duration: time.Since(start), Err: err,
-		})
-		return err
 	}
+	l := chain.Owner.(*lane)
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		if len(cmds) > 0 && chain.Whole() {
+			if s, ok := cmds[0].(*submission); ok {
+				return l.take(ctx, s, cmds)
+			}
+			if h.cfg.merge && !optedOut(ctx) {
+				if merged, err := l.merge(ctx, cmds); merged {
+					return err
+				}
+			}
+		}
+		return h.pipeline(ctx, next, cmds, false)
+	}
+}
+
+// pipeline sends an explicit pipeline or transaction as it is.
+func (h *Hook) pipeline(ctx context.Context, next redis.ProcessPipelineHook, cmds []redis.Cmder, tx bool) error {
+	h.count.pipelines.Add(1)
+	h.count.pipelined.Add(uint64(len(cmds)))
+	if !h.observed {
+		return next(ctx, cmds)
+	}
+	start := time.Now()
+	err := next(ctx, cmds)
+	h.events.pipeline(ctx, &telemetry.Pipeline{
+		Pipe: h.cfg.name, Tx: tx, Size: len(cmds), Start: start, Duration: time.Since(start), Err: err,
+	})
+	return err
 }
 
 // noteTracking looks for CLIENT TRACKING ON among the commands that set a connection up.
@@ -167,29 +190,41 @@ var directReason = [hook.NumClasses]telemetry.DirectReason{
 
 // process is the way of one command through the hook.
 func (l *lane) process(ctx context.Context, cmd redis.Cmder) error {
+	if s, ok := cmd.(*submission); ok {
+		return l.take(ctx, s, []redis.Cmder{s})
+	}
+	class, info := l.classify(cmd)
+	size, form, reason, shared := l.fit(cmd, class, info)
+	if shared && optedOut(ctx) {
+		reason, shared = telemetry.DirectExcluded, false
+	}
+	if !shared {
+		return l.h.direct(ctx, l.chain.Process, l.node, cmd, reason)
+	}
+	return l.do(ctx, cmd, info, size, form)
+}
+
+func (l *lane) classify(cmd redis.Cmder) (hook.Class, *command.Info) {
 	l.once.Do(func() { l.topology = hook.CallerTopology() })
-	class, info := l.h.classes.Classify(cmd, l.topology)
-	size, form := 0, hook.Form(0)
-	var reason telemetry.DirectReason
+	return l.h.classes.Classify(cmd, l.topology)
+}
+
+// fit measures a command and says whether it may share a batch, and if not, why.
+func (l *lane) fit(cmd redis.Cmder, class hook.Class, info *command.Info) (size int, form hook.Form, why telemetry.DirectReason, shared bool) {
+	size, form = hook.Measure(cmd.Args())
 	switch {
 	case class != hook.Shared:
-		reason = directReason[class]
+		return size, form, directReason[class], false
 	case !l.chain.Whole(): // a wrapper around our hook forwarded only some of its methods
-		reason = telemetry.DirectUnpaired
+		return size, form, telemetry.DirectUnpaired, false
 	case l.h.tracking.Load() && info != nil && info.Has(command.ReadOnly):
-		reason = telemetry.DirectCacheable
-	default:
-		size, form = hook.Measure(cmd.Args())
-		switch {
-		case form&hook.Unencodable != 0, form&hook.UserCode != 0 && !command.CanClone(cmd):
-			reason = telemetry.DirectEncoder
-		case size > l.h.cfg.maxBatchBytes:
-			reason = telemetry.DirectLarge
-		default:
-			return l.do(ctx, cmd, info, size, form)
-		}
+		return size, form, telemetry.DirectCacheable, false
+	case form&hook.Unencodable != 0, form&hook.UserCode != 0 && !command.CanClone(cmd):
+		return size, form, telemetry.DirectEncoder, false
+	case size > l.h.cfg.maxBatchBytes:
+		return size, form, telemetry.DirectLarge, false
 	}
-	return l.h.direct(ctx, l.chain.Process, l.node, cmd, reason)
+	return size, form, 0, true
 }
 
 // do sends one command through the lane, again if it has to be, and returns its error.
@@ -197,10 +232,9 @@ func (l *lane) do(ctx context.Context, cmd redis.Cmder, info *command.Info, size
 	if err := ctx.Err(); err != nil {
 		return l.drop(ctx, cmd, telemetry.OutcomeCancelled, false, time.Time{}, err)
 	}
-	c, err := l.h.newCall(ctx, cmd, info, size, form)
+	c, err := l.h.newCall(ctx, cmd, info, size, form, false)
 	if err != nil {
-		l.h.count.direct[telemetry.DirectEncoder].Add(1)
-		return err
+		return l.unencodable(ctx, cmd, err)
 	}
 	for {
 		admitted := c.admitted
@@ -216,23 +250,24 @@ func (l *lane) do(ctx context.Context, cmd redis.Cmder, info *command.Info, size
 			break
 		}
 		wait := l.h.backoff(c.attempt)
-		if l.h.observed {
-			l.h.events.retry(ctx, &telemetry.Retry{
-				Pipe: l.h.cfg.name, Node: l.node, Name: cmd.Name(), Cause: c.cause, Attempt: c.attempt + 1, Backoff: wait,
-			})
-		}
+		l.tellRetry(c, wait)
 		if err := pause(ctx, wait); err != nil {
 			l.h.free(c)
 			return l.drop(ctx, cmd, telemetry.OutcomeCancelled, false, admitted, err)
 		}
 		c.rearm()
 	}
-	if f := c.fault; f != nil {
-		l.h.free(c)
-		f.repeat()
-	}
+	f := c.fault
 	c.copyBack()
 	err = c.err
 	l.h.free(c)
+	if f != nil {
+		f.repeat()
+	}
 	return err
+}
+
+// unencodable counts a command whose argument's MarshalBinary returned an error: it went nowhere.
+func (l *lane) unencodable(ctx context.Context, cmd redis.Cmder, err error) error {
+	return l.h.direct(ctx, func(context.Context, redis.Cmder) error { return err }, l.node, cmd, telemetry.DirectEncoder)
 }

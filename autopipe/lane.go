@@ -44,22 +44,28 @@ type lane struct {
 	known     bool // h counts this lane in its gauges
 	trip      roundTrip
 	full      chan struct{}
+
+	streams map[uint64]*stream
+	held    int             // commands that wait in streams, not in q
+	blocked []chan struct{} // callers that wait for room in the queue
+}
+
+// now is the time of admission, if anybody wants to know.
+func (l *lane) now() (t time.Time) {
+	if l.h.observed {
+		t = time.Now()
+	}
+	return t
 }
 
 // send puts the call on its way and waits for its end. It returns nil when the call is settled, else why it was
 // refused or abandoned; an abandoned call must not be touched any more.
 func (l *lane) send(c *call) error {
-	if l.h.observed {
-		c.admitted = time.Now()
-	}
+	c.admitted = l.now()
 	c.attempt++
 	l.mu.Lock()
-	if !l.known {
-		l.known = true
-		l.h.lanes.add(l)
-	}
-	place := !l.gathering && l.inFlight < l.limit()
-	if place && l.q.n == 0 && !l.company && l.h.cfg.linger == 0 {
+	l.meet()
+	if l.q.n == 0 && !l.gathering && !l.company && l.inFlight < l.limit() && l.h.cfg.linger == 0 {
 		l.inFlight++
 		l.mu.Unlock()
 		b := newBatch(telemetry.FlushIdle)
@@ -71,12 +77,29 @@ func (l *lane) send(c *call) error {
 		l.alone(b)
 		return nil
 	}
-	if l.q.n >= l.h.cfg.maxQueue {
+	if !l.room(1) {
 		l.mu.Unlock()
-		return ErrQueueFull
+		if err := l.lockWithRoom(c.ctx, 1); err != nil {
+			return err
+		}
 	}
 	l.q.push(c)
-	if place {
+	l.kick(telemetry.FlushIdle)
+	return l.wait(c)
+}
+
+// meet makes the lane known to its hook's gauges. The lane is locked.
+func (l *lane) meet() {
+	if !l.known {
+		l.known = true
+		l.h.lanes.add(l)
+	}
+}
+
+// kick starts a runner if calls are queued, nobody gathers them and a place is free. It is called locked and unlocks.
+func (l *lane) kick(reason telemetry.FlushReason) {
+	start := l.q.n > 0 && !l.gathering && l.inFlight < l.limit()
+	if start {
 		l.inFlight++
 		l.gathering = true
 	} else if l.lingering && l.ripe() {
@@ -84,10 +107,9 @@ func (l *lane) send(c *call) error {
 		l.full <- struct{}{}
 	}
 	l.mu.Unlock()
-	if place {
-		go l.work(newBatch(telemetry.FlushIdle))
+	if start {
+		go l.work(newBatch(reason))
 	}
-	return l.wait(c)
 }
 
 // mayLeave reports whether the caller's context can end before the reply is there. Such a caller does not run its
@@ -108,6 +130,7 @@ func (l *lane) wait(c *call) error {
 	l.mu.Lock()
 	if c.queued {
 		l.q.remove(c)
+		l.admitBlocked()
 		l.mu.Unlock()
 		return &leftError{cause: c.ctx.Err()}
 	}
@@ -138,18 +161,12 @@ func (l *lane) alone(b *batch) {
 	l.exec(b)
 }
 
-// release gives the place of a finished batch back, or hands it to a new runner if calls are queued.
+// release gives the place of a finished batch back; a new runner takes it if calls are queued.
 func (l *lane) release(b *batch) {
 	l.mu.Lock()
 	l.trip.add(b.cut, b.took)
-	if l.q.n == 0 || l.gathering {
-		l.inFlight--
-		l.mu.Unlock()
-		return
-	}
-	l.gathering = true
-	l.mu.Unlock()
-	go l.work(newBatch(telemetry.FlushDrain))
+	l.inFlight--
+	l.kick(telemetry.FlushDrain)
 }
 
 // work holds a place and runs one batch after the other while there are calls: first b if it has been cut already,
@@ -160,7 +177,7 @@ func (l *lane) work(b *batch) {
 	normal := false
 	defer func() {
 		if !normal { // Goexit in a hook behind us; panics are caught in run
-			b.settle()
+			l.settle(b)
 			l.release(b)
 		}
 	}()
@@ -175,7 +192,7 @@ func (l *lane) work(b *batch) {
 			l.inFlight-- // another gathers: the callers that wake now will join its batch
 		}
 		l.mu.Unlock()
-		b.settle()
+		l.settle(b)
 		b.reset(telemetry.FlushDrain)
 		if !gather {
 			break
@@ -210,23 +227,18 @@ func (l *lane) gather(b *batch) bool {
 	}
 	l.cut(b)
 	l.gathering = false
+	l.company = len(b.calls) > 1
 	if len(b.calls) == 0 {
 		l.inFlight--
-		l.company = false
-		l.mu.Unlock()
-		return false
 	}
-	l.company = len(b.calls) > 1
-	more := l.q.n > 0 && l.inFlight < l.limit()
-	if more { // the batch is full and another place is free
-		l.inFlight++
-		l.gathering = true
+	l.admitBlocked()
+	l.kick(telemetry.FlushDrain) // if the batch is full and another place is free
+	for _, u := range b.ended {
+		l.cancel(u)
 	}
-	l.mu.Unlock()
-	if more {
-		go l.work(newBatch(telemetry.FlushDrain))
-	}
-	return true
+	clear(b.ended)
+	b.ended = b.ended[:0]
+	return len(b.calls) > 0
 }
 
 // ripe reports whether the queue fills a batch.
@@ -262,21 +274,37 @@ func (l *lane) linger(b *batch) {
 	}
 }
 
-// cut moves calls from the queue into b, up to the limits of a batch.
+// cut moves calls from the queue into b, up to the limits of a batch. A unit is not divided: one that is larger than a
+// batch leaves by itself. Units whose context has ended are not sent; they are left in b.ended.
 func (l *lane) cut(b *batch) {
+	reason := telemetry.FlushSize
 	for c := l.q.head; c != nil; c = l.q.head {
-		if len(b.calls) == l.h.cfg.maxBatch {
-			b.reason = telemetry.FlushSize
+		n := len(b.calls)
+		if n >= l.h.cfg.maxBatch || n > 0 && n+c.weight() > l.h.cfg.maxBatch {
+			b.reason = reason
 			return
 		}
-		if len(b.calls) > 0 && b.bytes+c.size > l.h.cfg.maxBatchBytes {
+		if n > 0 && b.bytes+c.load() > l.h.cfg.maxBatchBytes {
 			b.reason = telemetry.FlushBytes
 			return
 		}
 		l.q.remove(c)
-		b.add(c)
+		u := c.unit
+		switch {
+		case u == nil:
+			b.add(c)
+			continue
+		case u.ctx.Err() != nil:
+			b.ended = append(b.ended, u)
+			continue
+		}
+		reason = telemetry.FlushWindow
+		b.addUnit(u)
+		if u.key != 0 {
+			l.join(b, u.key)
+		}
 	}
-	if len(b.calls) == l.h.cfg.maxBatch && l.h.cfg.maxBatch > 1 {
-		b.reason = telemetry.FlushSize
+	if n := len(b.calls); n >= l.h.cfg.maxBatch && n > 1 {
+		b.reason = reason
 	}
 }

@@ -60,6 +60,8 @@ type config struct {
 	maxRetries    int
 	minBackoff    time.Duration
 	maxBackoff    time.Duration
+	block         bool
+	merge         bool
 	direct        []string
 	batched       []string
 	observers     []telemetry.Observer
@@ -116,6 +118,16 @@ func WithMaxInFlight(batches int) Option { return func(c *config) { c.maxInFligh
 // WithMaxQueue sets how many commands of one lane may wait for a batch, 1 to 16,777,216. Default 65,536. A command
 // beyond it returns ErrQueueFull at once.
 func WithMaxQueue(commands int) Option { return func(c *config) { c.maxQueue = commands } }
+
+// WithBlockOnFull makes a command that finds the queue full wait for room, until its context ends, instead of returning
+// ErrQueueFull.
+func WithBlockOnFull() Option { return func(c *config) { c.block = true } }
+
+// WithMergePipelines lets explicit pipelines (Pipeline, Pipelined) of many goroutines share batches too. Each keeps its
+// order, stays in one batch, and gets the result and error that Exec gives; failures are handled command by command as
+// WithRetry says, where go-redis sends the whole pipeline again. Transactions, and pipelines with a command that must not
+// share, pass unchanged.
+func WithMergePipelines() Option { return func(c *config) { c.merge = true } }
 
 // WithLinger makes a batch that is not full wait up to d for more commands, at most one second. Default 0: a
 // batch takes what has come by the time it can leave, and no timer is used. Every command waits, a lone one too,

@@ -4,7 +4,7 @@ package autopipe
 // themselves, so that a caller can leave from the middle. The lane's lock guards it.
 type queue struct {
 	head, tail *call
-	n          int
+	n          int // commands; a unit counts as many as it holds
 	bytes      int // of all requests together, approximate
 }
 
@@ -16,9 +16,9 @@ func (q *queue) push(c *call) {
 		q.head = c
 	}
 	q.tail = c
-	q.n++
-	q.bytes += c.size
-	c.queued = true
+	q.n += c.weight()
+	q.bytes += c.load()
+	c.setQueued(true)
 }
 
 // remove takes c out, wherever it stands. It must be queued.
@@ -34,7 +34,13 @@ func (q *queue) remove(c *call) {
 		q.tail = c.prev
 	}
 	c.prev, c.next = nil, nil
-	q.n--
-	q.bytes -= c.size
-	c.queued = false
+	q.n -= c.weight()
+	q.bytes -= c.load()
+	c.setQueued(false)
+}
+
+func (c *call) setQueued(q bool) {
+	if c.queued = q; c.unit != nil {
+		c.unit.queued = q
+	}
 }

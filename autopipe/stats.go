@@ -172,7 +172,7 @@ func (s *laneSet) gauges() (g telemetry.Gauges) {
 	s.mu.Unlock()
 	for _, l := range lanes {
 		l.mu.Lock()
-		g.Queued += l.q.n
+		g.Queued += l.q.n + l.held
 		g.InFlight += l.inFlight
 		l.mu.Unlock()
 	}

@@ -21,6 +21,9 @@ type Chain struct {
 	// passes through it is not the user's traffic, and it runs inside another command's own next: holding it
 	// back for a batch would hang that command.
 	Setup bool
+
+	// Owner is whatever the hook keeps for this chain.
+	Owner any
 }
 
 // Whole reports whether all functions of the chain are known.

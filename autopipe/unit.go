@@ -1,0 +1,327 @@
+package autopipe
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/goautopipe/redis-autopipe/telemetry"
+)
+
+// unit is what travels without a goroutine of its own waiting: one submitted command, or the commands of a window or of
+// a merged pipeline, which keep their order and share one batch. Its first call stands for it in the queue.
+type unit struct {
+	lane   *lane
+	ctx    context.Context // ends it while it is queued
+	calls  []*call
+	todo   []*call // those still without a final outcome; all of them at first, in order
+	queued bool    // its first call is in the queue; guarded by lane.mu
+	key    uint64  // of its stream; 0 if its order does not matter
+	apart  bool    // holds commands that must not share: it is sent by itself, as an explicit pipeline is
+
+	state atomic.Uint32 // as call.state, for all its calls together
+	gone  bool          // as call.gone
+	err   error         // of the first command that failed, once delivered
+
+	mu      sync.Mutex
+	ended   bool
+	done    chan struct{} // made when somebody asks; closed when ended
+	collect sync.Once
+}
+
+// newUnit prepares cmds. They travel as copies, so that the caller may look at them at any time: they get their results
+// when somebody waits for the unit.
+func (l *lane) newUnit(ctx context.Context, cmds []redis.Cmder, key uint64) (*unit, error) {
+	u := &unit{lane: l, ctx: ctx, key: key, calls: make([]*call, 0, len(cmds))}
+	for _, cmd := range cmds {
+		class, info := l.classify(cmd)
+		size, form, reason, shared := l.fit(cmd, class, info)
+		if shared && optedOut(ctx) {
+			reason, shared = telemetry.DirectExcluded, false
+		}
+		c, err := l.h.newCall(ctx, cmd, info, size, form, true)
+		if err != nil {
+			return nil, err
+		}
+		c.unit, c.reason = u, reason
+		u.apart = u.apart || !shared
+		u.calls = append(u.calls, c)
+	}
+	u.todo = u.calls
+	return u, nil
+}
+
+// weight is the number of commands that c stands for in the queue.
+func (c *call) weight() int {
+	if c.unit == nil {
+		return 1
+	}
+	return len(c.unit.todo)
+}
+
+// load is the request bytes that c stands for in the queue.
+func (c *call) load() int {
+	if c.unit == nil {
+		return c.size
+	}
+	n := 0
+	for _, c := range c.unit.todo {
+		n += c.size
+	}
+	return n
+}
+
+// submit puts a unit on its way without waiting for it. A full queue refuses it, or with WithBlockOnFull is waited for.
+func (l *lane) submit(u *unit) error {
+	if err := l.lockWithRoom(u.ctx, len(u.todo)); err != nil {
+		return err
+	}
+	now := l.now()
+	for _, c := range u.todo {
+		c.admitted = now
+		c.attempt++
+	}
+	if u.key != 0 {
+		if s, busy := l.streams[u.key]; busy {
+			s.waiting = append(s.waiting, u)
+			l.held += len(u.todo)
+			l.mu.Unlock()
+			return nil
+		}
+		if l.streams == nil {
+			l.streams = make(map[uint64]*stream)
+		}
+		l.streams[u.key] = &stream{}
+	}
+	l.launch(u)
+	l.kick(telemetry.FlushIdle)
+	return nil
+}
+
+// stream keeps the units of one order apart: the next may leave when all earlier ones have their outcome, or in one
+// batch with them. With several batches in flight on several connections they could overtake each other.
+type stream struct {
+	waiting []*unit
+	open    int // units that have left and are not finished
+}
+
+// launch queues a unit whose turn it is. The lane is locked.
+func (l *lane) launch(u *unit) {
+	if s := l.streams[u.key]; s != nil {
+		s.open++
+	}
+	if u.apart {
+		go l.runApart(u)
+		return
+	}
+	l.q.push(u.todo[0])
+}
+
+// join adds, to the batch that takes a unit of a stream, the units that wait behind it, as far as they fit. The lane
+// is locked.
+func (l *lane) join(b *batch, key uint64) {
+	s := l.streams[key]
+	for s != nil && len(s.waiting) > 0 {
+		u := s.waiting[0]
+		if u.apart || len(b.calls)+len(u.todo) > l.h.cfg.maxBatch || b.bytes+u.todo[0].load() > l.h.cfg.maxBatchBytes {
+			return
+		}
+		s.waiting = s.waiting[1:]
+		s.open++
+		l.held -= len(u.todo)
+		if u.ctx.Err() != nil {
+			b.ended = append(b.ended, u)
+		} else {
+			b.addUnit(u)
+		}
+	}
+}
+
+// leftStream is called when a unit has its outcome, and launches the next of its stream. It returns locked.
+func (l *lane) leftStream(u *unit) {
+	l.mu.Lock()
+	s := l.streams[u.key]
+	if u.key == 0 || s == nil {
+		return
+	}
+	if s.open--; s.open > 0 {
+		return
+	}
+	if len(s.waiting) == 0 {
+		delete(l.streams, u.key)
+		return
+	}
+	next := s.waiting[0]
+	s.waiting = s.waiting[1:]
+	l.held -= len(next.todo)
+	l.launch(next)
+}
+
+// settleUnit follows up on a unit whose batch is back: sends again what has to be, else ends it.
+func (l *lane) settleUnit(u *unit) {
+	var again []*call
+	for _, c := range u.todo {
+		if c.again {
+			again = append(again, c)
+		}
+	}
+	if len(again) == 0 {
+		l.endUnit(u)
+		return
+	}
+	wait := l.h.backoff(again[0].attempt)
+	for _, c := range again {
+		l.tellRetry(c, wait)
+	}
+	l.mu.Lock()
+	u.todo = again
+	l.mu.Unlock()
+	u.state.Store(waiting) // so that a caller can leave during the pause
+	time.AfterFunc(wait, func() {
+		l.mu.Lock()
+		for _, c := range u.todo {
+			c.rearm()
+			c.attempt++
+		}
+		l.q.push(u.todo[0])
+		l.kick(telemetry.FlushIdle)
+	})
+}
+
+// endUnit marks a unit as finished, wakes those that wait for it, and lets the next of its stream go.
+func (l *lane) endUnit(u *unit) {
+	u.mu.Lock()
+	u.ended = true
+	done := u.done
+	u.mu.Unlock()
+	if done != nil {
+		close(done)
+	}
+	l.leftStream(u)
+	l.kick(telemetry.FlushDrain)
+}
+
+// cancel ends a unit that was taken from the queue because its context had ended.
+func (l *lane) cancel(u *unit) {
+	if u.state.CompareAndSwap(waiting, settled) { // else its caller has left, and counted it
+		for _, c := range u.todo {
+			c.err = l.drop(u.ctx, c.cmd, telemetry.OutcomeCancelled, false, c.admitted, u.ctx.Err())
+		}
+	}
+	l.endUnit(u)
+}
+
+// withdraw takes a unit back that is still queued; it reports false if it is not.
+func (l *lane) withdraw(u *unit) bool {
+	l.mu.Lock()
+	if !u.queued {
+		l.mu.Unlock()
+		return false
+	}
+	l.q.remove(u.todo[0])
+	l.admitBlocked()
+	l.mu.Unlock()
+	l.cancel(u)
+	return true
+}
+
+// runApart sends a unit as an explicit pipeline, or its one command directly: it holds commands that must not share.
+func (l *lane) runApart(u *unit) {
+	defer func() {
+		// Nobody waits in this goroutine: a panic in a hook is repeated where the result is waited for.
+		if v := recover(); v != nil {
+			u.calls[0].fault = &fault{value: v}
+			for _, c := range u.calls {
+				c.err = errAborted
+			}
+		}
+		l.endUnit(u)
+	}()
+	if len(u.calls) == 1 {
+		c := u.calls[0]
+		c.err = errAborted
+		c.err = l.h.direct(u.ctx, l.chain.Process, l.node, c.Cmder, c.reason)
+		return
+	}
+	cmds := make([]redis.Cmder, len(u.calls))
+	for i, c := range u.calls {
+		c.err = errAborted
+		cmds[i] = c.Cmder
+	}
+	err := l.h.pipeline(u.ctx, l.chain.Pipeline, cmds, false)
+	failed := false
+	for _, c := range u.calls {
+		c.err = c.Cmder.Err()
+		failed = failed || c.err != nil
+	}
+	if err != nil && !failed { // refused before anything was tried
+		for _, c := range u.calls {
+			c.err = err
+		}
+	}
+}
+
+// wake returns a channel that is closed when the unit has its outcome.
+func (u *unit) wake() <-chan struct{} {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.done == nil {
+		u.done = make(chan struct{})
+		if u.ended {
+			close(u.done)
+		}
+	}
+	return u.done
+}
+
+// wait returns nil when the unit has its outcome and its commands hold their results, or ctx's error when that ends
+// first.
+func (u *unit) wait(ctx context.Context) error {
+	u.mu.Lock()
+	ended := u.ended
+	u.mu.Unlock()
+	if !ended {
+		done := u.wake()
+		select {
+		case <-done:
+		case <-ctx.Done():
+			if u.ctx.Err() == nil || !u.lane.withdraw(u) {
+				return ctx.Err()
+			}
+		case <-u.ctx.Done():
+			if u.lane.withdraw(u) {
+				break
+			}
+			select {
+			case <-done:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	}
+	u.collect.Do(u.deliver)
+	return nil
+}
+
+// deliver moves the results into the caller's commands.
+func (u *unit) deliver() {
+	var f *fault
+	for _, c := range u.calls {
+		c.copyBack()
+		c.cmd.SetErr(c.err)
+		if u.err == nil {
+			u.err = c.err
+		}
+		if f == nil {
+			f = c.fault
+		}
+		u.lane.h.free(c)
+	}
+	u.calls, u.todo = nil, nil
+	if f != nil {
+		f.repeat()
+	}
+}

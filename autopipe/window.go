@@ -1,0 +1,162 @@
+package autopipe
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/goautopipe/redis-autopipe/hook"
+)
+
+// ErrTxWindow is returned by a Window that is asked for a transaction. Use the client's own TxPipeline.
+var ErrTxWindow = errors.New("autopipe: a Window cannot be a transaction; use the client's TxPipeline")
+
+// Pipeliner is any go-redis client that makes pipelines.
+type Pipeliner interface {
+	Pipeline() redis.Pipeliner
+}
+
+// Window collects commands and submits them together, to be read later:
+//
+//	w := autopipe.NewWindow(rdb)
+//	a, b := w.Get(ctx, "a"), w.Incr(ctx, "n")
+//	p := w.Submit(ctx) // returns at once
+//	...
+//	err := p.Wait(ctx) // then a.Val(), b.Val()
+//
+// It is a redis.Pipeliner, so it has every typed method. Submit leaves it empty, ready for the next commands. A submitted
+// window travels as one unit within the batches that all callers of the client share; its commands run in order, though
+// other callers' may run between them: it is no transaction.
+//
+// Windows submitted by one goroutine run in the order submitted, even before the first has finished, and so do those of
+// one Window; see WithUnordered. A command that is sent again after a failure runs later than its place in the order.
+//
+// Like a redis.Pipeline, a Window is for one goroutine at a time.
+type Window struct {
+	redis.Pipeliner
+	client    Pipeliner
+	unordered bool
+	key       uint64
+}
+
+// WindowOption changes one setting of a Window.
+type WindowOption func(*Window)
+
+// WithUnordered lets the windows of this Window run in any order, and at the same time. The commands within one window
+// still run in order.
+func WithUnordered() WindowOption { return func(w *Window) { w.unordered = true } }
+
+// NewWindow makes an empty window on a client that has the hook. On a client without it, Submit runs the commands as a
+// pipeline at once and returns when they are done.
+func NewWindow(client Pipeliner, opts ...WindowOption) *Window {
+	w := &Window{Pipeliner: client.Pipeline(), client: client}
+	for _, o := range opts {
+		if o != nil {
+			o(w)
+		}
+	}
+	return w
+}
+
+// Pending is a window that has been submitted.
+type Pending struct {
+	cmds []redis.Cmder
+	u    *unit // nil if the commands ran at once
+	err  error // then
+}
+
+// Submit sends the collected commands on their way and returns at once. While they are queued, the end of ctx cancels
+// them. A full queue fails them with ErrQueueFull, or with WithBlockOnFull makes Submit wait. Read results after Wait:
+// before, they are zero values.
+func (w *Window) Submit(ctx context.Context) *Pending {
+	cmds := slices.Clone(w.Cmds())
+	w.Discard()
+	if len(cmds) == 0 {
+		return &Pending{}
+	}
+	s := &submission{Cmder: cmds[0]}
+	if !w.unordered {
+		if w.key == 0 {
+			w.key = hook.Goroutine()
+		}
+		s.key = w.key
+	}
+	pipe := w.client.Pipeline()
+	_ = pipe.Process(ctx, s)
+	_ = pipe.BatchProcess(ctx, cmds[1:]...)
+	_, err := pipe.Exec(ctx)
+	return &Pending{cmds: cmds, u: s.unit, err: err}
+}
+
+// Exec submits the collected commands and waits for them: the commands, and the error of the first that failed.
+func (w *Window) Exec(ctx context.Context) ([]redis.Cmder, error) {
+	p := w.Submit(ctx)
+	return p.cmds, p.Wait(ctx)
+}
+
+// Pipelined calls fn with the window, then Exec.
+func (w *Window) Pipelined(ctx context.Context, fn func(redis.Pipeliner) error) ([]redis.Cmder, error) {
+	if err := fn(w); err != nil {
+		return nil, err
+	}
+	return w.Exec(ctx)
+}
+
+// Pipeline returns the window itself.
+func (w *Window) Pipeline() redis.Pipeliner { return w }
+
+// TxPipelined refuses with ErrTxWindow.
+func (w *Window) TxPipelined(context.Context, func(redis.Pipeliner) error) ([]redis.Cmder, error) {
+	return nil, ErrTxWindow
+}
+
+// TxPipeline returns a pipeline whose Exec refuses with ErrTxWindow.
+func (w *Window) TxPipeline() redis.Pipeliner { return &txWindow{w.client.Pipeline()} }
+
+type txWindow struct{ redis.Pipeliner }
+
+func (t *txWindow) Exec(context.Context) ([]redis.Cmder, error) {
+	cmds := slices.Clone(t.Cmds())
+	t.Discard()
+	for _, cmd := range cmds {
+		cmd.SetErr(ErrTxWindow)
+	}
+	return cmds, ErrTxWindow
+}
+
+func (t *txWindow) Pipelined(context.Context, func(redis.Pipeliner) error) ([]redis.Cmder, error) {
+	return nil, ErrTxWindow
+}
+
+func (t *txWindow) TxPipelined(context.Context, func(redis.Pipeliner) error) ([]redis.Cmder, error) {
+	return nil, ErrTxWindow
+}
+
+func (t *txWindow) Pipeline() redis.Pipeliner   { return t }
+func (t *txWindow) TxPipeline() redis.Pipeliner { return t }
+
+// Wait returns, when all commands have run, the error of the first that failed; each command has its own. If ctx ends
+// first, it returns ctx's error and only the wait is over: the commands go on, and Wait may be called again.
+func (p *Pending) Wait(ctx context.Context) error {
+	if p.u == nil {
+		return p.err
+	}
+	if err := p.u.wait(ctx); err != nil {
+		return err
+	}
+	return p.u.err
+}
+
+// Done returns a channel that is closed when all commands have run. Their results are there after Wait, which then does
+// not block.
+func (p *Pending) Done() <-chan struct{} {
+	if p.u == nil {
+		return closed
+	}
+	return p.u.wake()
+}
+
+// Cmds returns the submitted commands in order. Read them after Wait.
+func (p *Pending) Cmds() []redis.Cmder { return p.cmds }
