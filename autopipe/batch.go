@@ -161,13 +161,13 @@ func (l *lane) judge(b *batch) {
 		if c.replied && c.err == nil { // by far the most frequent
 			c.outcome = telemetry.OutcomeOK
 		} else {
-			l.h.judge(c, first)
+			l.decide(c, first)
 			first = first && c.replied
 		}
 		switch {
 		case c.gone:
-			c.outcome, c.again = telemetry.OutcomeCancelled, false // what its caller saw, and has counted
-		case c.again:
+			c.outcome, c.again, c.passed = telemetry.OutcomeCancelled, false, false // what its caller saw, and has counted
+		case c.again, c.passed:
 			l.h.count.retries[c.cause].Add(1)
 		default:
 			n[c.outcome]++
@@ -223,6 +223,6 @@ func (b *batch) report(err error) {
 	}
 	for i, c := range b.calls {
 		e := &b.event.Commands[i]
-		e.Outcome, e.Again, e.Left, e.Err = c.outcome, c.again, c.gone, c.err
+		e.Outcome, e.Again, e.Left, e.Err = c.outcome, c.again || c.passed, c.gone, c.err
 	}
 }

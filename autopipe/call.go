@@ -60,6 +60,7 @@ const (
 type verdict struct {
 	outcome telemetry.Outcome
 	again   bool // send it once more, because of cause
+	passed  bool // the client above will send it once more, because of cause
 	cause   telemetry.RetryCause
 }
 

@@ -96,7 +96,8 @@ func (c *call) copyBack() {
 	case *redis.Cmd:
 		dst.SetVal(c.Cmder.(*redis.Cmd).Val())
 	default:
-		// Unexported fields included. The clone's own arguments are the caller's: the frozen ones are in c.args.
+		// Unexported fields included. The caller's command keeps the arguments it was made with.
+		copy(c.Cmder.Args(), c.cmd.Args())
 		reflect.ValueOf(c.cmd).Elem().Set(reflect.ValueOf(c.Cmder).Elem())
 	}
 }

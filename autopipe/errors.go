@@ -25,3 +25,26 @@ func (e *UncertainError) Error() string {
 
 // Unwrap returns the cause.
 func (e *UncertainError) Unwrap() error { return e.Err }
+
+// sealedError carries an error from a node's lane up through the cluster client, which would send the command again if
+// it could see the cause. The hook above the cluster client opens it.
+type sealedError struct{ err error }
+
+func (e *sealedError) Error() string { return e.err.Error() }
+
+// As finds an *UncertainError, for callers of a node's client (ForEachMaster), who have no hook above them.
+func (e *sealedError) As(target any) bool {
+	u, ok := e.err.(*UncertainError)
+	if p, want := target.(**UncertainError); ok && want {
+		*p = u
+		return true
+	}
+	return false
+}
+
+func unseal(err error) error {
+	if s, ok := err.(*sealedError); ok {
+		return s.err
+	}
+	return err
+}

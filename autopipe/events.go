@@ -64,6 +64,14 @@ func (e *events) pipeline(ctx context.Context, p *telemetry.Pipeline) {
 	}
 }
 
+func (e *events) drop(ctx context.Context, d *telemetry.Drop) {
+	for i := range e.all {
+		if f := e.all[i].Drop; f != nil {
+			f(ctx, d)
+		}
+	}
+}
+
 // drop counts and reports a command whose caller gets no reply, and returns err for it.
 func (l *lane) drop(ctx context.Context, cmd redis.Cmder, o telemetry.Outcome, inFlight bool, since time.Time, err error) error {
 	l.h.count.outcome[o].Add(1)
@@ -72,11 +80,7 @@ func (l *lane) drop(ctx context.Context, cmd redis.Cmder, o telemetry.Outcome, i
 		if !since.IsZero() {
 			d.Waited = time.Since(since)
 		}
-		for i := range l.h.events.all {
-			if f := l.h.events.all[i].Drop; f != nil {
-				f(ctx, &d)
-			}
-		}
+		l.h.events.drop(ctx, &d)
 	}
 	return err
 }

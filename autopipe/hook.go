@@ -69,11 +69,15 @@ func (h *Hook) DialHook(next redis.DialHook) redis.DialHook {
 
 // ProcessHook implements redis.Hook.
 func (h *Hook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return h.process(next, "", false)
+}
+
+func (h *Hook) process(next redis.ProcessHook, node string, routed bool) redis.ProcessHook {
 	chain := h.pairs.Process(next)
 	switch {
 	case chain == nil:
 		return func(ctx context.Context, cmd redis.Cmder) error {
-			return h.direct(ctx, next, "", cmd, telemetry.DirectUnpaired)
+			return h.direct(ctx, next, node, cmd, telemetry.DirectUnpaired)
 		}
 	case chain.Setup:
 		return func(ctx context.Context, cmd redis.Cmder) error {
@@ -81,7 +85,7 @@ func (h *Hook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 			return next(ctx, cmd)
 		}
 	}
-	l := &lane{h: h, chain: chain}
+	l := &lane{h: h, chain: chain, node: node, routed: routed}
 	chain.Owner = l
 	return l.process
 }
@@ -106,6 +110,9 @@ func (h *Hook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Process
 	}
 	l := chain.Owner.(*lane)
 	return func(ctx context.Context, cmds []redis.Cmder) error {
+		if l.routed && len(cmds) == 2 && cmds[0].Name() == "asking" {
+			return l.asked(ctx, next, cmds)
+		}
 		if len(cmds) > 0 && chain.Whole() {
 			if s, ok := cmds[0].(*submission); ok {
 				return l.take(ctx, s, cmds)
@@ -197,6 +204,9 @@ func (l *lane) process(ctx context.Context, cmd redis.Cmder) error {
 	size, form, reason, shared := l.fit(cmd, class, info)
 	if shared && optedOut(ctx) {
 		reason, shared = telemetry.DirectExcluded, false
+	}
+	if l.routed && upkeep(cmd) {
+		return l.chain.Process(ctx, cmd)
 	}
 	if !shared {
 		return l.h.direct(ctx, l.chain.Process, l.node, cmd, reason)

@@ -32,6 +32,9 @@ type lane struct {
 	chain *hook.Chain
 	node  string
 
+	// routed: a cluster client or ring above this node's client follows redirections and sends again.
+	routed bool
+
 	once     sync.Once
 	topology hook.Topology
 

@@ -28,9 +28,9 @@ func isReply(err error) bool {
 	return true
 }
 
-// judge decides from the error of one sending how the command ended and whether it is sent again. own says that an error
+// decide tells from the error of one sending how the command ended and whether it is sent again. own says that an error
 // of no known kind is this command's own: it travelled alone, or it is the first in its batch without an answer.
-func (h *Hook) judge(c *call, own bool) {
+func (l *lane) decide(c *call, own bool) {
 	err := c.err
 	switch {
 	case err == nil:
@@ -40,7 +40,9 @@ func (h *Hook) judge(c *call, own bool) {
 	case isReply(err):
 		c.outcome = telemetry.OutcomeServerError
 		if cause, ok := refusal(err); ok && !c.script() {
-			c.retry(h, cause)
+			l.again(c, cause)
+		} else if cause, ok := redirect(err); ok && l.routed {
+			l.again(c, cause)
 		}
 	case own && c.ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
 		c.outcome = telemetry.OutcomeCancelled
@@ -50,22 +52,29 @@ func (h *Hook) judge(c *call, own bool) {
 		switch {
 		case c.replays, errors.Is(err, redis.ErrClosed): // go-redis has retried already, or the client is closed
 		case !sent:
-			c.retry(h, cause)
+			l.again(c, cause)
 		case own && !isTransport(err): // a reply that could not be read, a limiter's refusal: this command's own
 		case c.replayable():
 			if isTransport(err) {
-				c.retry(h, telemetry.RetryTransport)
+				l.again(c, telemetry.RetryTransport)
 			}
 		default:
 			c.outcome = telemetry.OutcomeUncertain
 			c.err = &UncertainError{Command: c.cmd.Name(), Err: err}
 		}
+		if l.routed && !c.replays && !c.passed {
+			c.err = &sealedError{c.err}
+		}
 	}
 }
 
-// retry asks for another sending if the policy and the number of sendings so far allow one.
-func (c *call) retry(h *Hook, cause telemetry.RetryCause) {
-	if h.cfg.retry == RetrySafe && c.attempt <= h.cfg.maxRetries {
+// again asks for another sending if the policy and the number of sendings so far allow one. On a node's lane it is the
+// cluster client above that sends again: it knows where to.
+func (l *lane) again(c *call, cause telemetry.RetryCause) {
+	switch {
+	case l.routed:
+		c.passed, c.cause = l.h.cfg.retry != RetryNone || isReply(c.err), cause
+	case l.h.cfg.retry == RetrySafe && c.attempt <= l.h.cfg.maxRetries:
 		c.again, c.cause = true, cause
 	}
 }
@@ -78,6 +87,17 @@ func (c *call) script() bool {
 // replayable reports whether running the command twice makes no difference.
 func (c *call) replayable() bool {
 	return c.info != nil && !c.cmd.NoRetry() && c.info.Replayable(c.cmd)
+}
+
+// redirect tells the replies by which a cluster node sends a command to another node.
+func redirect(err error) (telemetry.RetryCause, bool) {
+	if _, ok := redis.IsMovedError(err); ok {
+		return telemetry.RetryMoved, true
+	}
+	if _, ok := redis.IsAskError(err); ok {
+		return telemetry.RetryAsk, true
+	}
+	return 0, false
 }
 
 // refusal tells the error replies by which a server says that it did not run the command and may do so later. They

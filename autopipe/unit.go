@@ -17,10 +17,11 @@ type unit struct {
 	lane   *lane
 	ctx    context.Context // ends it while it is queued
 	calls  []*call
-	todo   []*call // those still without a final outcome; all of them at first, in order
-	queued bool    // its first call is in the queue; guarded by lane.mu
-	key    uint64  // of its stream; 0 if its order does not matter
-	apart  bool    // holds commands that must not share: it is sent by itself, as an explicit pipeline is
+	todo   []*call                   // those still without a final outcome; all of them at first, in order
+	queued bool                      // its first call is in the queue; guarded by lane.mu
+	key    uint64                    // of its stream; 0 if its order does not matter
+	relay  redis.ProcessPipelineHook // sends it, if the lane has no chain (Attach)
+	apart  bool                      // holds commands that must not share: it is sent by itself, as an explicit pipeline is
 
 	state atomic.Uint32 // as call.state, for all its calls together
 	gone  bool          // as call.gone
@@ -51,7 +52,21 @@ func (l *lane) newUnit(ctx context.Context, cmds []redis.Cmder, key uint64) (*un
 		u.calls = append(u.calls, c)
 	}
 	u.todo = u.calls
+	if u.apart {
+		u.bare()
+	}
 	return u, nil
+}
+
+// bare makes the calls' copies fit to be sent themselves, without the stand-in, which go-redis's own machinery for
+// commands of several nodes does not know: they get the frozen arguments.
+func (u *unit) bare() {
+	for _, c := range u.calls {
+		if !c.pinned {
+			c.Cmder = c.cmd.Clone()
+			copy(c.Cmder.Args(), c.args)
+		}
+	}
 }
 
 // weight is the number of commands that c stands for in the queue.
@@ -84,12 +99,18 @@ func (l *lane) submit(u *unit) error {
 		c.admitted = now
 		c.attempt++
 	}
+	l.start(u)
+	return nil
+}
+
+// start launches a unit, or lets it wait if its stream is busy. It is called locked and unlocks.
+func (l *lane) start(u *unit) {
 	if u.key != 0 {
 		if s, busy := l.streams[u.key]; busy {
 			s.waiting = append(s.waiting, u)
 			l.held += len(u.todo)
 			l.mu.Unlock()
-			return nil
+			return
 		}
 		if l.streams == nil {
 			l.streams = make(map[uint64]*stream)
@@ -98,7 +119,6 @@ func (l *lane) submit(u *unit) error {
 	}
 	l.launch(u)
 	l.kick(telemetry.FlushIdle)
-	return nil
 }
 
 // stream keeps the units of one order apart: the next may leave when all earlier ones have their outcome, or in one
@@ -240,9 +260,12 @@ func (l *lane) runApart(u *unit) {
 		}
 		l.endUnit(u)
 	}()
-	if len(u.calls) == 1 {
-		c := u.calls[0]
+	if c := u.calls[0]; len(u.calls) == 1 {
 		c.err = errAborted
+		if u.relay != nil {
+			c.err = u.relay(u.ctx, []redis.Cmder{c.Cmder})
+			return
+		}
 		c.err = l.h.direct(u.ctx, l.chain.Process, l.node, c.Cmder, c.reason)
 		return
 	}
@@ -251,7 +274,12 @@ func (l *lane) runApart(u *unit) {
 		c.err = errAborted
 		cmds[i] = c.Cmder
 	}
-	err := l.h.pipeline(u.ctx, l.chain.Pipeline, cmds, false)
+	var err error
+	if u.relay != nil {
+		err = u.relay(u.ctx, cmds)
+	} else {
+		err = l.h.pipeline(u.ctx, l.chain.Pipeline, cmds, false)
+	}
 	failed := false
 	for _, c := range u.calls {
 		c.err = c.Cmder.Err()

@@ -65,6 +65,8 @@ const (
 	RetryTryAgain
 	RetryNoReplicas
 	RetryMaxClients
+	RetryMoved
+	RetryAsk
 
 	NumRetryCauses = iota
 )
@@ -118,6 +120,8 @@ var retryCauses = [NumRetryCauses]label{
 	RetryTryAgain:    {"tryagain", "TRYAGAIN: the keys are being moved between nodes."},
 	RetryNoReplicas:  {"noreplicas", "NOREPLICAS: too few replicas for the write."},
 	RetryMaxClients:  {"maxclients", "The server has reached its number of clients."},
+	RetryMoved:       {"moved", "MOVED: the slot has gone to another node, where the cluster client sends the command next."},
+	RetryAsk:         {"ask", "ASK: the key is on its way to another node, where the cluster client sends the command next."},
 }
 
 func at(set []label, i uint8) label {

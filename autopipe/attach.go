@@ -1,0 +1,246 @@
+package autopipe
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"weak"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/goautopipe/redis-autopipe/hook"
+	"github.com/goautopipe/redis-autopipe/telemetry"
+)
+
+// Attach adds a hook to any go-redis client and returns it:
+//
+//	ap := autopipe.Attach(rdb, autopipe.WithName("sessions"))
+//
+// For a Client or a failover client it is the same as rdb.AddHook(autopipe.New(opts...)). For a ClusterClient or a Ring it
+// gives every node a lane of its own, where AddHook has one for all nodes whose batches go-redis splits: a slow node then
+// delays only its own commands, MOVED and ASK are followed command by command without holding a batch up, and telemetry
+// tells the nodes apart. A client of another type gets the hook by its AddHook.
+//
+// Attaching to a client again returns the hook that it has, whatever the options. Attach does not connect, and does not
+// keep the client alive.
+func Attach(rdb redis.UniversalClient, opts ...Option) *Hook {
+	switch c := rdb.(type) {
+	case *redis.Client:
+		h, fresh := attachedTo(c, opts)
+		if fresh {
+			c.AddHook(h)
+		}
+		return h
+	case *redis.ClusterClient:
+		h, fresh := attachedTo(c, opts)
+		if fresh {
+			attachNodes(h, c)
+		}
+		return h
+	case *redis.Ring:
+		h, fresh := attachedTo(c, opts)
+		if fresh {
+			attachNodes(h, c)
+		}
+		return h
+	}
+	h := New(opts...)
+	rdb.AddHook(h)
+	return h
+}
+
+// attached knows the hook of each client that Attach has seen, by weak pointer.
+var attached sync.Map
+
+func attachedTo[T any](client *T, opts []Option) (h *Hook, fresh bool) {
+	key := weak.Make(client)
+	if h, ok := attached.Load(key); ok {
+		return h.(*Hook), false
+	}
+	got, loaded := attached.LoadOrStore(key, New(opts...))
+	if !loaded {
+		runtime.AddCleanup(client, func(key weak.Pointer[T]) { attached.Delete(key) }, key)
+	}
+	return got.(*Hook), !loaded
+}
+
+// nodes is what ClusterClient and Ring have in common.
+type nodes interface {
+	AddHook(redis.Hook)
+	OnNewNode(func(*redis.Client))
+}
+
+func attachNodes(h *Hook, c nodes) {
+	top := &topHook{h: h}
+	c.OnNewNode(top.attach)
+	switch c := c.(type) {
+	case *redis.ClusterClient:
+		top.each = c.ForEachShard
+	case *redis.Ring:
+		top.each = c.ForEachShard
+	}
+	c.AddHook(top)
+}
+
+// topHook sits above a cluster client or ring whose nodes have lanes. Commands pass through it to their node; it opens
+// the errors that the lanes have sealed, and carries submitted commands, which must wait somewhere for redirections.
+type topHook struct {
+	h     *Hook
+	each  func(context.Context, func(context.Context, *redis.Client) error) error
+	first sync.Once
+	seen  sync.Map // nodes that have the hook, by weak pointer
+}
+
+// attach gives a node its lane.
+func (t *topHook) attach(node *redis.Client) {
+	key := weak.Make(node)
+	if _, loaded := t.seen.LoadOrStore(key, struct{}{}); loaded {
+		return
+	}
+	runtime.AddCleanup(node, func(key weak.Pointer[redis.Client]) { t.seen.Delete(key) }, key)
+	node.AddHook(&nodeHook{Hook: t.h, node: node.Options().Addr})
+}
+
+// before attaches the nodes that the client knew before Attach; later ones come through OnNewNode. It runs with the
+// first command, which is about to learn the topology anyway.
+func (t *topHook) before(ctx context.Context) {
+	t.first.Do(func() {
+		_ = t.each(ctx, func(_ context.Context, node *redis.Client) error {
+			t.attach(node)
+			return nil
+		})
+	})
+}
+
+func (t *topHook) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (t *topHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	l := &lane{h: t.h} // for the order of submitted units; nothing queues in it
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		t.before(ctx)
+		if s, ok := cmd.(*submission); ok {
+			return l.relay(ctx, s, []redis.Cmder{s}, func(ctx context.Context, cmds []redis.Cmder) error {
+				return t.open(ctx, cmds[0], next(ctx, cmds[0]))
+			})
+		}
+		return t.open(ctx, cmd, next(ctx, cmd))
+	}
+}
+
+func (t *topHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	l := &lane{h: t.h}
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		t.before(ctx)
+		if len(cmds) > 0 {
+			if s, ok := cmds[0].(*submission); ok {
+				return l.relay(ctx, s, cmds, next)
+			}
+		}
+		return next(ctx, cmds)
+	}
+}
+
+// open gives the caller the error that a node's lane had sealed, and counts a command that the lane passed up for
+// another try which the cluster client has given up.
+func (t *topHook) open(ctx context.Context, cmd redis.Cmder, err error) error {
+	if err == nil {
+		return nil
+	}
+	if inner := unseal(err); inner != err {
+		return inner
+	}
+	if outcome, ok := passedUp(err); ok {
+		t.h.count.outcome[outcome].Add(1)
+		if t.h.observed {
+			t.h.events.drop(ctx, &telemetry.Drop{Pipe: t.h.cfg.name, Name: cmd.Name(), Outcome: outcome, InFlight: true})
+		}
+	}
+	return err
+}
+
+// passedUp reports whether err is of a kind that a node's lane passes to the cluster client uncounted, and how the
+// command ended if it comes out above.
+func passedUp(err error) (telemetry.Outcome, bool) {
+	if isReply(err) {
+		_, refused := refusal(err)
+		_, redirected := redirect(err)
+		return telemetry.OutcomeServerError, refused || redirected
+	}
+	_, sent := transportCause(err)
+	return telemetry.OutcomeTransportError, !sent || isTransport(err)
+}
+
+// nodeHook is the hook on one node's client.
+type nodeHook struct {
+	*Hook
+	node string
+}
+
+func (n *nodeHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return n.process(next, n.node, true)
+}
+
+// upkeep reports whether cmd is how a cluster client learns its topology. It asks its nodes' clients, so on their lanes
+// these commands are not the user's traffic, like the set-up of connections.
+func upkeep(cmd redis.Cmder) bool {
+	switch cmd.Name() {
+	case "command":
+		return true
+	case "cluster":
+		args := cmd.Args()
+		if len(args) < 2 {
+			return false
+		}
+		sub, _ := args[1].(string)
+		return sub == "slots" || sub == "shards"
+	}
+	return false
+}
+
+// asked sends a command to the node that ASK named: a pipeline of ASKING and the command, which go-redis makes when a
+// slot is being moved. It follows the rules for a command that travels alone, and is counted as one.
+func (l *lane) asked(ctx context.Context, next redis.ProcessPipelineHook, cmds []redis.Cmder) error {
+	_, info := l.classify(cmds[1])
+	c, err := l.h.newCall(context.WithoutCancel(ctx), cmds[1], info, 0, 0, false)
+	if err != nil {
+		return err
+	}
+	c.attempt = 1
+	outcome := telemetry.OutcomeTransportError // until next returns: it may panic
+	defer func() {
+		if c.passed {
+			l.h.count.retries[c.cause].Add(1)
+		} else {
+			l.h.count.outcome[outcome].Add(1)
+		}
+	}()
+	err = next(ctx, []redis.Cmder{cmds[0], c})
+	if !c.replied && c.err == nil {
+		c.err = err
+	}
+	l.decide(c, true)
+	outcome = c.outcome
+	cmds[1].SetErr(c.err)
+	return c.err
+}
+
+// relay runs submitted commands through the cluster client in a goroutine of their own, in the order of their stream.
+func (l *lane) relay(ctx context.Context, s *submission, cmds []redis.Cmder, next redis.ProcessPipelineHook) error {
+	cmds[0] = s.Cmder
+	u := &unit{lane: l, ctx: ctx, key: s.key, apart: true, relay: next}
+	for _, cmd := range cmds {
+		_, form := hook.Measure(cmd.Args())
+		c, err := l.h.newCall(ctx, cmd, nil, 0, form, true)
+		if err != nil {
+			return err
+		}
+		c.unit = u
+		u.calls = append(u.calls, c)
+	}
+	u.todo = u.calls
+	u.bare()
+	s.unit = u
+	l.mu.Lock()
+	l.start(u)
+	return nil
+}
