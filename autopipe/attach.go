@@ -115,7 +115,7 @@ func (t *topHook) before(ctx context.Context) {
 func (t *topHook) DialHook(next redis.DialHook) redis.DialHook { return next }
 
 func (t *topHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	l := &lane{h: t.h} // for the order of submitted units; nothing queues in it
+	l := &lane{h: t.h, chain: &hook.Chain{}} // for the order of submitted units; nothing queues in it
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		t.before(ctx)
 		if s, ok := cmd.(*submission); ok {
@@ -128,7 +128,7 @@ func (t *topHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 }
 
 func (t *topHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	l := &lane{h: t.h}
+	l := &lane{h: t.h, chain: &hook.Chain{}}
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		t.before(ctx)
 		if len(cmds) > 0 {
@@ -201,7 +201,7 @@ func upkeep(cmd redis.Cmder) bool {
 // slot is being moved. It follows the rules for a command that travels alone, and is counted as one.
 func (l *lane) asked(ctx context.Context, next redis.ProcessPipelineHook, cmds []redis.Cmder) error {
 	_, info := l.classify(cmds[1])
-	c, err := l.h.newCall(context.WithoutCancel(ctx), cmds[1], info, 0, 0, false)
+	c, err := l.h.newCall(context.WithoutCancel(ctx), cmds[1], info, 0, 0)
 	if err != nil {
 		return err
 	}
@@ -214,11 +214,11 @@ func (l *lane) asked(ctx context.Context, next redis.ProcessPipelineHook, cmds [
 			l.h.count.outcome[outcome].Add(1)
 		}
 	}()
-	err = next(ctx, []redis.Cmder{cmds[0], c})
+	err = next(ctx, []redis.Cmder{cmds[0], &c.call})
 	if !c.replied && c.err == nil {
 		c.err = err
 	}
-	l.decide(c, true)
+	l.decide(&c.call, true)
 	outcome = c.outcome
 	cmds[1].SetErr(c.err)
 	return c.err
@@ -227,19 +227,12 @@ func (l *lane) asked(ctx context.Context, next redis.ProcessPipelineHook, cmds [
 // relay runs submitted commands through the cluster client in a goroutine of their own, in the order of their stream.
 func (l *lane) relay(ctx context.Context, s *submission, cmds []redis.Cmder, next redis.ProcessPipelineHook) error {
 	cmds[0] = s.Cmder
-	u := &unit{lane: l, ctx: ctx, key: s.key, apart: true, relay: next}
-	for _, cmd := range cmds {
-		_, form := hook.Measure(cmd.Args())
-		c, err := l.h.newCall(ctx, cmd, nil, 0, form, true)
-		if err != nil {
-			return err
-		}
-		c.unit = u
-		u.calls = append(u.calls, c)
+	u := s.unit
+	u.relay = next
+	if err := u.prepare(l, ctx, cmds, s.key); err != nil {
+		return err
 	}
-	u.todo = u.calls
-	u.bare()
-	s.unit = u
+	s.taken = true
 	l.mu.Lock()
 	l.start(u)
 	return nil

@@ -177,18 +177,6 @@ func (l *lane) judge(b *batch) {
 	l.h.count.outcomes(&n)
 }
 
-// claim takes the call's outcome for its caller; it reports false if the caller has left.
-func (c *call) claim() bool {
-	u := c.unit
-	if u == nil {
-		return c.state.CompareAndSwap(waiting, settled)
-	}
-	if c == u.todo[0] {
-		u.gone = !u.state.CompareAndSwap(waiting, settled)
-	}
-	return !u.gone
-}
-
 // settle wakes the callers that are still there; the calls are theirs from then on.
 func (l *lane) settle(b *batch) {
 	for i := 0; i < len(b.calls); i++ {
@@ -199,7 +187,7 @@ func (l *lane) settle(b *batch) {
 				l.settleUnit(u)
 			}
 		} else if !c.gone {
-			c.done <- struct{}{}
+			c.single.done <- struct{}{}
 		}
 	}
 }
@@ -207,10 +195,11 @@ func (l *lane) settle(b *batch) {
 // announce fills the event for BatchStart.
 func (b *batch) announce(l *lane) {
 	b.event.Pipe, b.event.Node = l.h.cfg.name, l.node
+	cut := b.cut.Sub(epoch)
 	b.event.Reason, b.event.Size, b.event.Bytes, b.event.Cut = b.reason, len(b.calls), b.bytes, b.cut
 	for _, c := range b.calls {
 		b.event.Commands = append(b.event.Commands, telemetry.Command{
-			Name: c.cmd.Name(), Context: c.ctx, Wait: b.cut.Sub(c.admitted), Attempt: c.attempt,
+			Name: c.cmd.Name(), Context: c.ctx, Wait: cut - c.admitted, Attempt: int(c.attempt),
 		})
 	}
 }

@@ -14,23 +14,45 @@ import (
 
 // call is one command on its way. It embeds the command and stands in for it in go-redis's pipeline code, where it
 // differs in two points: it says NoRetry, so that go-redis never sends a batch twice, and it takes SetErr, so that the
-// lane learns this command's own outcome. If it is a copy that travels, its arguments are the call's.
+// lane learns this command's own outcome.
 type call struct {
 	redis.Cmder             // what go-redis writes and reads: cmd itself, or a copy of it
 	cmd         redis.Cmder // the caller's command
+	args        []any       // what is sent, where the copy's own arguments are not safe to use
 	info        *command.Info
 	ctx         context.Context
-	size        int  // approximate request bytes
-	attempt     int  // sendings so far, this one included
-	replays     bool // RetryLikeGoRedis: go-redis may send it again itself
-	pinned      bool // Cmder is cmd itself: the caller must stay until it is no longer in use
-	unit        *unit
-	reason      telemetry.DirectReason // why it must not share, if its unit is to travel apart
+	admitted    time.Duration // on the process's clock; only if somebody observes
+	size        int           // approximate request bytes
 
-	// The queue's; guarded by lane.mu.
-	next, prev *call
-	queued     bool
-	admitted   time.Time // only if somebody observes
+	// Whose call it is: a caller that waits for it, or a unit.
+	single *single
+	unit   *unit
+
+	attempt int32                  // sendings so far, this one included
+	reason  telemetry.DirectReason // why it must not share, if its unit is to travel apart
+	replays bool                   // RetryLikeGoRedis: go-redis may send it again itself
+	pinned  bool                   // Cmder is cmd itself: the caller must stay until it is no longer in use
+
+	// Written by the goroutine that runs the batch; the caller's once settled.
+	gone    bool // the caller had left when the batch came to settle
+	replied bool // err is the server's own answer
+	verdict
+	err   error  // how this sending ended
+	fault *fault // a panic or Goexit that the caller is to repeat
+}
+
+// verdict is what follows from the end of one sending.
+type verdict struct {
+	outcome telemetry.Outcome
+	cause   telemetry.RetryCause
+	again   bool // send it once more, because of cause
+	passed  bool // the client above will send it once more, because of cause
+}
+
+// single is a call whose caller waits for it.
+type single struct {
+	call
+	node node
 
 	// state settles the race between a caller that leaves and the batch that delivers: waiting goes to abandoned
 	// or to settled, once. An abandoned call belongs to its batch alone. A settled one is its caller's as soon as
@@ -38,16 +60,9 @@ type call struct {
 	state atomic.Uint32
 	done  chan struct{}
 
-	// If Cmder is a copy: its arguments, and the memory for it. Both stay with the call when it is pooled.
-	args   []any
+	// Memory for the copy in which the command may travel, kept when the call is pooled.
+	argMem []any
 	copies copies
-
-	// Written by the goroutine that runs the batch; the caller's once settled.
-	gone    bool  // state was abandoned when the batch came to settle
-	replied bool  // err is the server's own answer
-	err     error // how this sending ended
-	verdict
-	fault *fault // a panic or Goexit that the caller is to repeat
 }
 
 const (
@@ -56,51 +71,61 @@ const (
 	settled
 )
 
-// verdict is what follows from the end of one sending.
-type verdict struct {
-	outcome telemetry.Outcome
-	again   bool // send it once more, because of cause
-	passed  bool // the client above will send it once more, because of cause
-	cause   telemetry.RetryCause
+// epoch is where the process's clock begins; durations are smaller than times.
+var epoch = time.Now()
+
+// newCall prepares cmd for sending by a caller that will wait for it. A command whose caller may leave while it is in
+// flight, or with an argument whose encoding runs user code, travels as a copy: the late reply then meets no reader, and a
+// failing or panicking MarshalBinary happens here, on its caller's goroutine, and hurts nobody else.
+func (h *Hook) newCall(ctx context.Context, cmd redis.Cmder, info *command.Info, size int, form hook.Form) (*single, error) {
+	s, ok := h.calls.Get().(*single)
+	if !ok {
+		s = &single{done: make(chan struct{}, 1)}
+		s.node.single = s
+	}
+	s.begin(h, ctx, cmd, info, size)
+	s.single = s
+	if (ctx.Done() != nil || form&hook.UserCode != 0) && command.CanClone(cmd) {
+		s.argMem = append(s.argMem[:0], cmd.Args()...)
+		if err := s.detach(&s.copies, 1, s.argMem, form); err != nil {
+			return nil, err
+		}
+	}
+	s.node.n, s.node.bytes = 1, s.size
+	return s, nil
 }
 
-// newCall prepares cmd for sending. A command whose caller does not wait (detach) or may leave while it is in flight, or with an argument whose
-// encoding runs user code, travels as a copy: the late reply then meets no reader, and a failing or panicking
-// MarshalBinary happens here, on its caller's goroutine, and hurts nobody else.
-func (h *Hook) newCall(ctx context.Context, cmd redis.Cmder, info *command.Info, size int, form hook.Form, detach bool) (*call, error) {
-	c, ok := h.calls.Get().(*call)
-	if !ok {
-		c = &call{done: make(chan struct{}, 1)}
-	}
-	c.Cmder, c.cmd, c.info, c.ctx, c.size, c.pinned = cmd, cmd, info, ctx, size, true
+func (c *call) begin(h *Hook, ctx context.Context, cmd redis.Cmder, info *command.Info, size int) {
+	c.Cmder, c.cmd, c.ctx, c.info, c.size, c.pinned = cmd, cmd, ctx, info, size, true
 	c.replays = h.cfg.retry == RetryLikeGoRedis
-	if (detach || ctx.Done() != nil || form&hook.UserCode != 0) && command.CanClone(cmd) {
-		c.pinned = false
-		c.args = append(c.args[:0], cmd.Args()...)
-		if form&(hook.Refs|hook.UserCode) != 0 {
-			if err := hook.Freeze(c.args); err != nil {
-				return nil, err
-			}
-			if form&hook.UserCode != 0 {
-				c.size, _ = hook.Measure(c.args)
-			}
+}
+
+// detach lets a copy of the command travel, with args, which it may freeze, as its arguments.
+func (c *call) detach(mem *copies, chunk int, args []any, form hook.Form) error {
+	if form&(hook.Refs|hook.UserCode) != 0 {
+		if err := hook.Freeze(args); err != nil {
+			return err
 		}
-		c.Cmder = c.copies.of(cmd)
+		if form&hook.UserCode != 0 {
+			c.size, _ = hook.Measure(args)
+		}
 	}
-	return c, nil
+	c.args, c.pinned = args, false
+	c.Cmder = mem.of(c.cmd, chunk)
+	return nil
 }
 
 // free gives a call back to the pool. The caller must be the only one who knows it.
-func (h *Hook) free(c *call) {
-	c.copies.clear(c.Cmder)
-	clear(c.args)
-	*c = call{done: c.done, args: c.args[:0], copies: c.copies} // nobody else knows it, so its state is at rest
-	h.calls.Put(c)
+func (h *Hook) free(s *single) {
+	s.copies.reset()
+	clear(s.argMem)
+	s.call = call{}
+	s.state.Store(waiting)
+	h.calls.Put(s)
 }
 
 // rearm makes a settled call ready to be sent again.
 func (c *call) rearm() {
-	c.state.Store(waiting)
 	c.gone, c.replied, c.err, c.verdict, c.fault = false, false, nil, verdict{}, nil
 }
 
@@ -112,10 +137,10 @@ func (c *call) NoRetry() bool {
 
 // Args are the command's arguments as they are sent.
 func (c *call) Args() []any {
-	if c.pinned {
-		return c.Cmder.Args()
+	if c.args != nil {
+		return c.args
 	}
-	return c.args
+	return c.Cmder.Args()
 }
 
 // SetErr records how the command ended. go-redis's pipeline code calls it once for each reply it reads and then, if the
@@ -131,6 +156,18 @@ func (c *call) SetErr(err error) {
 	}
 	c.err = err
 	c.Cmder.SetErr(err)
+}
+
+// claim takes the call's outcome for its caller; it reports false if the caller has left.
+func (c *call) claim() bool {
+	if s := c.single; s != nil {
+		return s.state.CompareAndSwap(waiting, settled)
+	}
+	u := c.unit
+	if c == u.todo[0] {
+		u.gone = !u.state.CompareAndSwap(waiting, settled)
+	}
+	return !u.gone
 }
 
 // Unwrap returns the caller's own command for the stand-in that hooks added after autopipe see in its place, and cmd

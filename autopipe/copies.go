@@ -6,72 +6,62 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// copies is memory for the copy in which a command travels, one for each of the frequent reply types, so that a copy
-// costs no garbage. Commands of other types are cloned.
+// copies is memory for copies of commands, by the frequent reply types; commands of other types are cloned. With the
+// memory kept, or one piece for many commands, a copy costs little garbage.
 type copies struct {
-	str    *redis.StringCmd
-	status *redis.StatusCmd
-	int    *redis.IntCmd
-	bool   *redis.BoolCmd
-	float  *redis.FloatCmd
-	slice  *redis.SliceCmd
-	cmd    *redis.Cmd
+	str    []redis.StringCmd
+	status []redis.StatusCmd
+	int    []redis.IntCmd
+	bool   []redis.BoolCmd
+	float  []redis.FloatCmd
+	slice  []redis.SliceCmd
+	cmd    []redis.Cmd
 }
 
-// of makes a copy of cmd.
-func (s *copies) of(cmd redis.Cmder) redis.Cmder {
+// of makes a copy of cmd. Where memory is lacking, it is taken for that many commands at once.
+func (s *copies) of(cmd redis.Cmder, chunk int) redis.Cmder {
 	switch src := cmd.(type) {
 	case *redis.StringCmd:
-		return keep(&s.str, src)
+		return put(&s.str, src, chunk)
 	case *redis.StatusCmd:
-		return keep(&s.status, src)
+		return put(&s.status, src, chunk)
 	case *redis.IntCmd:
-		return keep(&s.int, src)
+		return put(&s.int, src, chunk)
 	case *redis.BoolCmd:
-		return keep(&s.bool, src)
+		return put(&s.bool, src, chunk)
 	case *redis.FloatCmd:
-		return keep(&s.float, src)
+		return put(&s.float, src, chunk)
 	case *redis.SliceCmd:
-		return keep(&s.slice, src)
+		return put(&s.slice, src, chunk)
 	case *redis.Cmd:
-		return keep(&s.cmd, src)
+		return put(&s.cmd, src, chunk)
 	}
 	return cmd.Clone()
 }
 
-func keep[T any](slot **T, src *T) *T {
-	if *slot == nil {
-		*slot = new(T)
+func put[T any](mem *[]T, src *T, chunk int) *T {
+	if len(*mem) == cap(*mem) {
+		*mem = make([]T, 0, chunk) // copies made before keep the old piece
 	}
-	**slot = *src
-	return *slot
+	*mem = append(*mem, *src)
+	return &(*mem)[len(*mem)-1]
 }
 
-// clear drops what a copy refers to, before its memory waits in a pool: its reply may be large.
-func (s *copies) clear(used redis.Cmder) {
-	switch c := used.(type) {
-	case *redis.StringCmd:
-		wipe(s.str, c)
-	case *redis.StatusCmd:
-		wipe(s.status, c)
-	case *redis.IntCmd:
-		wipe(s.int, c)
-	case *redis.BoolCmd:
-		wipe(s.bool, c)
-	case *redis.FloatCmd:
-		wipe(s.float, c)
-	case *redis.SliceCmd:
-		wipe(s.slice, c)
-	case *redis.Cmd:
-		wipe(s.cmd, c)
-	}
+// reset makes the memory ready for use again, and drops what the copies refer to: a reply may be large.
+func (s *copies) reset() {
+	drop(&s.str)
+	drop(&s.status)
+	drop(&s.int)
+	drop(&s.bool)
+	drop(&s.float)
+	drop(&s.slice)
+	drop(&s.cmd)
 }
 
-// wipe clears our copy, and leaves a command alone that is the caller's own.
-func wipe[T any](ours, used *T) {
-	if used == ours {
-		var zero T
-		*ours = zero
+func drop[T any](mem *[]T) {
+	if len(*mem) > 0 {
+		clear(*mem)
+		*mem = (*mem)[:0]
 	}
 }
 

@@ -51,7 +51,7 @@ func (e *events) retry(ctx context.Context, r *telemetry.Retry) {
 func (l *lane) tellRetry(c *call, pause time.Duration) {
 	if l.h.observed {
 		l.h.events.retry(c.ctx, &telemetry.Retry{
-			Pipe: l.h.cfg.name, Node: l.node, Name: c.cmd.Name(), Cause: c.cause, Attempt: c.attempt + 1, Backoff: pause,
+			Pipe: l.h.cfg.name, Node: l.node, Name: c.cmd.Name(), Cause: c.cause, Attempt: int(c.attempt) + 1, Backoff: pause,
 		})
 	}
 }
@@ -73,12 +73,12 @@ func (e *events) drop(ctx context.Context, d *telemetry.Drop) {
 }
 
 // drop counts and reports a command whose caller gets no reply, and returns err for it.
-func (l *lane) drop(ctx context.Context, cmd redis.Cmder, o telemetry.Outcome, inFlight bool, since time.Time, err error) error {
+func (l *lane) drop(ctx context.Context, cmd redis.Cmder, o telemetry.Outcome, inFlight bool, since time.Duration, err error) error {
 	l.h.count.outcome[o].Add(1)
 	if l.h.observed {
 		d := telemetry.Drop{Pipe: l.h.cfg.name, Node: l.node, Name: cmd.Name(), Outcome: o, InFlight: inFlight}
-		if !since.IsZero() {
-			d.Waited = time.Since(since)
+		if since > 0 {
+			d.Waited = time.Since(epoch) - since
 		}
 		l.h.events.drop(ctx, &d)
 	}

@@ -16,7 +16,8 @@ type Processor interface {
 // Future is a command that has been submitted and whose result is read later.
 type Future[C redis.Cmder] struct {
 	cmd C
-	u   *unit // nil if the command ran at once
+	s   submission
+	u   unit
 }
 
 // Submit sends cmd through a client that has the hook and returns without waiting for the reply:
@@ -35,9 +36,10 @@ type Future[C redis.Cmder] struct {
 //
 // Hooks added before autopipe see the command return at once, without its result.
 func Submit[C redis.Cmder](ctx context.Context, client Processor, cmd C) *Future[C] {
-	s := &submission{Cmder: cmd}
-	_ = client.Process(ctx, s) // without the hook: the error is on the command
-	return &Future[C]{cmd: cmd, u: s.unit}
+	f := &Future[C]{cmd: cmd}
+	f.s = submission{Cmder: cmd, unit: &f.u}
+	_ = client.Process(ctx, &f.s) // without the hook: the error is on the command
+	return f
 }
 
 // Wait returns the command and its error when it has run. If ctx ends first, it returns ctx's error and only the wait is
@@ -45,7 +47,7 @@ func Submit[C redis.Cmder](ctx context.Context, client Processor, cmd C) *Future
 //
 // A panic in a hook behind autopipe is repeated by the first Wait.
 func (f *Future[C]) Wait(ctx context.Context) (C, error) {
-	if f.u != nil {
+	if f.s.taken {
 		if err := f.u.wait(ctx); err != nil {
 			return f.cmd, err
 		}
@@ -56,7 +58,7 @@ func (f *Future[C]) Wait(ctx context.Context) (C, error) {
 // Done returns a channel that is closed when the command has run. The result is on the command after Wait, which then
 // does not block.
 func (f *Future[C]) Done() <-chan struct{} {
-	if f.u == nil {
+	if !f.s.taken {
 		return closed
 	}
 	return f.u.wake()
@@ -87,13 +89,14 @@ func Result[T any, C interface {
 // runs it as the command itself.
 type submission struct {
 	redis.Cmder
-	key  uint64 // of the stream
-	unit *unit  // set by the hook that took it
+	key   uint64 // of the stream
+	unit  *unit  // memory for the hook that takes it
+	taken bool
 }
 
 // SetErr belongs to the command, unless the hook has taken it: then Process's nil is not its outcome.
 func (s *submission) SetErr(err error) {
-	if s.unit == nil {
+	if !s.taken {
 		s.Cmder.SetErr(err)
 	}
 }
@@ -101,8 +104,8 @@ func (s *submission) SetErr(err error) {
 // take accepts what was submitted. cmds begins with s.
 func (l *lane) take(ctx context.Context, s *submission, cmds []redis.Cmder) error {
 	cmds[0] = s.Cmder
-	u, err := l.newUnit(ctx, cmds, s.key)
-	if err != nil { // an argument's MarshalBinary: as in a pipeline, no command is sent
+	u := s.unit
+	if err := u.prepare(l, ctx, cmds, s.key); err != nil { // an argument's MarshalBinary: as in a pipeline, no command is sent
 		for _, cmd := range cmds {
 			cmd.SetErr(err)
 			_ = l.unencodable(ctx, cmd, err)
@@ -114,11 +117,12 @@ func (l *lane) take(ctx context.Context, s *submission, cmds []redis.Cmder) erro
 		if err != ErrQueueFull {
 			err, outcome = ctx.Err(), telemetry.OutcomeCancelled
 		}
-		for _, c := range u.calls {
+		for i := range u.calls {
+			c := &u.calls[i]
 			c.err = l.drop(ctx, c.cmd, outcome, false, c.admitted, err)
 		}
 		u.ended = true
 	}
-	s.unit = u
+	s.taken = true
 	return nil
 }

@@ -240,9 +240,9 @@ func (l *lane) fit(cmd redis.Cmder, class hook.Class, info *command.Info) (size 
 // do sends one command through the lane, again if it has to be, and returns its error.
 func (l *lane) do(ctx context.Context, cmd redis.Cmder, info *command.Info, size int, form hook.Form) error {
 	if err := ctx.Err(); err != nil {
-		return l.drop(ctx, cmd, telemetry.OutcomeCancelled, false, time.Time{}, err)
+		return l.drop(ctx, cmd, telemetry.OutcomeCancelled, false, 0, err)
 	}
-	c, err := l.h.newCall(ctx, cmd, info, size, form, false)
+	c, err := l.h.newCall(ctx, cmd, info, size, form)
 	if err != nil {
 		return l.unencodable(ctx, cmd, err)
 	}
@@ -259,13 +259,14 @@ func (l *lane) do(ctx context.Context, cmd redis.Cmder, info *command.Info, size
 		if !c.again {
 			break
 		}
-		wait := l.h.backoff(c.attempt)
-		l.tellRetry(c, wait)
+		wait := l.h.backoff(int(c.attempt))
+		l.tellRetry(&c.call, wait)
 		if err := pause(ctx, wait); err != nil {
 			l.h.free(c)
 			return l.drop(ctx, cmd, telemetry.OutcomeCancelled, false, admitted, err)
 		}
 		c.rearm()
+		c.state.Store(waiting)
 	}
 	f := c.fault
 	c.copyBack()

@@ -54,16 +54,16 @@ type lane struct {
 }
 
 // now is the time of admission, if anybody wants to know.
-func (l *lane) now() (t time.Time) {
+func (l *lane) now() (t time.Duration) {
 	if l.h.observed {
-		t = time.Now()
+		t = time.Since(epoch)
 	}
 	return t
 }
 
 // send puts the call on its way and waits for its end. It returns nil when the call is settled, else why it was
 // refused or abandoned; an abandoned call must not be touched any more.
-func (l *lane) send(c *call) error {
+func (l *lane) send(c *single) error {
 	c.admitted = l.now()
 	c.attempt++
 	l.mu.Lock()
@@ -72,7 +72,7 @@ func (l *lane) send(c *call) error {
 		l.inFlight++
 		l.mu.Unlock()
 		b := newBatch(telemetry.FlushIdle)
-		b.add(c)
+		b.add(&c.call)
 		if c.mayLeave() {
 			go l.work(b)
 			return l.wait(c)
@@ -86,7 +86,7 @@ func (l *lane) send(c *call) error {
 			return err
 		}
 	}
-	l.q.push(c)
+	l.q.push(&c.node)
 	l.kick(telemetry.FlushIdle)
 	return l.wait(c)
 }
@@ -120,7 +120,7 @@ func (l *lane) kick(reason telemetry.FlushReason) {
 func (c *call) mayLeave() bool { return c.ctx.Done() != nil && !c.pinned }
 
 // wait returns when the call is settled, or when its context ends and the call can be left behind.
-func (l *lane) wait(c *call) error {
+func (l *lane) wait(c *single) error {
 	if c.ctx.Done() == nil {
 		<-c.done
 		return nil
@@ -131,8 +131,8 @@ func (l *lane) wait(c *call) error {
 	case <-c.ctx.Done():
 	}
 	l.mu.Lock()
-	if c.queued {
-		l.q.remove(c)
+	if c.node.queued {
+		l.q.remove(&c.node)
 		l.admitBlocked()
 		l.mu.Unlock()
 		return &leftError{cause: c.ctx.Err()}
@@ -281,21 +281,21 @@ func (l *lane) linger(b *batch) {
 // batch leaves by itself. Units whose context has ended are not sent; they are left in b.ended.
 func (l *lane) cut(b *batch) {
 	reason := telemetry.FlushSize
-	for c := l.q.head; c != nil; c = l.q.head {
+	for e := l.q.head; e != nil; e = l.q.head {
 		n := len(b.calls)
-		if n >= l.h.cfg.maxBatch || n > 0 && n+c.weight() > l.h.cfg.maxBatch {
+		if n >= l.h.cfg.maxBatch || n > 0 && n+e.n > l.h.cfg.maxBatch {
 			b.reason = reason
 			return
 		}
-		if n > 0 && b.bytes+c.load() > l.h.cfg.maxBatchBytes {
+		if n > 0 && b.bytes+e.bytes > l.h.cfg.maxBatchBytes {
 			b.reason = telemetry.FlushBytes
 			return
 		}
-		l.q.remove(c)
-		u := c.unit
+		l.q.remove(e)
+		u := e.unit
 		switch {
 		case u == nil:
-			b.add(c)
+			b.add(&e.single.call)
 			continue
 		case u.ctx.Err() != nil:
 			b.ended = append(b.ended, u)

@@ -22,8 +22,8 @@ func (l *lane) merge(ctx context.Context, cmds []redis.Cmder) (merged bool, err 
 			return false, nil
 		}
 	}
-	u, err := l.newUnit(ctx, cmds, 0)
-	if err != nil {
+	u := &unit{}
+	if err := u.prepare(l, ctx, cmds, 0); err != nil {
 		return false, nil // go-redis meets the same error, and knows what to do with it
 	}
 	if err := l.submit(u); err != nil {

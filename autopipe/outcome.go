@@ -74,7 +74,7 @@ func (l *lane) again(c *call, cause telemetry.RetryCause) {
 	switch {
 	case l.routed:
 		c.passed, c.cause = l.h.cfg.retry != RetryNone || isReply(c.err), cause
-	case l.h.cfg.retry == RetrySafe && c.attempt <= l.h.cfg.maxRetries:
+	case l.h.cfg.retry == RetrySafe && int(c.attempt) <= l.h.cfg.maxRetries:
 		c.again, c.cause = true, cause
 	}
 }

@@ -1,46 +1,50 @@
 package autopipe
 
-// queue holds the calls of one lane that wait for a batch, in the order admitted. It is a linked list through the calls
-// themselves, so that a caller can leave from the middle. The lane's lock guards it.
+// queue holds what waits for a batch in one lane, in the order admitted. It is a linked list, so that a caller can leave
+// from the middle. The lane's lock guards it.
 type queue struct {
-	head, tail *call
-	n          int // commands; a unit counts as many as it holds
+	head, tail *node
+	n          int // commands
 	bytes      int // of all requests together, approximate
 }
 
-func (q *queue) push(c *call) {
-	c.prev, c.next = q.tail, nil
+// node is a place in the queue, of a single call or of a unit.
+type node struct {
+	next, prev *node
+	queued     bool
+	n, bytes   int // commands, and bytes of their requests
+
+	single *single
+	unit   *unit
+}
+
+func (q *queue) push(e *node) {
+	e.prev, e.next = q.tail, nil
 	if q.tail != nil {
-		q.tail.next = c
+		q.tail.next = e
 	} else {
-		q.head = c
+		q.head = e
 	}
-	q.tail = c
-	q.n += c.weight()
-	q.bytes += c.load()
-	c.setQueued(true)
+	q.tail = e
+	q.n += e.n
+	q.bytes += e.bytes
+	e.queued = true
 }
 
-// remove takes c out, wherever it stands. It must be queued.
-func (q *queue) remove(c *call) {
-	if c.prev != nil {
-		c.prev.next = c.next
+// remove takes e out, wherever it stands. It must be queued.
+func (q *queue) remove(e *node) {
+	if e.prev != nil {
+		e.prev.next = e.next
 	} else {
-		q.head = c.next
+		q.head = e.next
 	}
-	if c.next != nil {
-		c.next.prev = c.prev
+	if e.next != nil {
+		e.next.prev = e.prev
 	} else {
-		q.tail = c.prev
+		q.tail = e.prev
 	}
-	c.prev, c.next = nil, nil
-	q.n -= c.weight()
-	q.bytes -= c.load()
-	c.setQueued(false)
-}
-
-func (c *call) setQueued(q bool) {
-	if c.queued = q; c.unit != nil {
-		c.unit.queued = q
-	}
+	e.prev, e.next = nil, nil
+	q.n -= e.n
+	q.bytes -= e.bytes
+	e.queued = false
 }

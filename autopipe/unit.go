@@ -2,28 +2,31 @@ package autopipe
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/goautopipe/redis-autopipe/hook"
+	"github.com/goautopipe/redis-autopipe/internal/command"
 	"github.com/goautopipe/redis-autopipe/telemetry"
 )
 
 // unit is what travels without a goroutine of its own waiting: one submitted command, or the commands of a window or of
-// a merged pipeline, which keep their order and share one batch. Its first call stands for it in the queue.
+// a merged pipeline, which keep their order and share one batch.
 type unit struct {
-	lane   *lane
-	ctx    context.Context // ends it while it is queued
-	calls  []*call
-	todo   []*call                   // those still without a final outcome; all of them at first, in order
-	queued bool                      // its first call is in the queue; guarded by lane.mu
-	key    uint64                    // of its stream; 0 if its order does not matter
-	relay  redis.ProcessPipelineHook // sends it, if the lane has no chain (Attach)
-	apart  bool                      // holds commands that must not share: it is sent by itself, as an explicit pipeline is
+	node  node
+	lane  *lane
+	ctx   context.Context // ends it while it is queued
+	calls []call
+	todo  []*call                   // those still without a final outcome; all of them at first, in order
+	key   uint64                    // of its stream; 0 if its order does not matter
+	relay redis.ProcessPipelineHook // sends it, if the lane has no chain (Attach)
+	apart bool                      // holds commands that must not share: it is sent by itself, as an explicit pipeline is
 
-	state atomic.Uint32 // as call.state, for all its calls together
+	state atomic.Uint32 // as single.state, for all its calls together
 	gone  bool          // as call.gone
 	err   error         // of the first command that failed, once delivered
 
@@ -31,67 +34,65 @@ type unit struct {
 	ended   bool
 	done    chan struct{} // made when somebody asks; closed when ended
 	collect sync.Once
+
+	copies copies
+	one    [1]call // memory for a unit of one
+	oneDo  [1]*call
 }
 
-// newUnit prepares cmds. They travel as copies, so that the caller may look at them at any time: they get their results
-// when somebody waits for the unit.
-func (l *lane) newUnit(ctx context.Context, cmds []redis.Cmder, key uint64) (*unit, error) {
-	u := &unit{lane: l, ctx: ctx, key: key, calls: make([]*call, 0, len(cmds))}
-	for _, cmd := range cmds {
+// prepare makes u ready to carry cmds. They travel as copies, so that the caller may look at them at any time: they get
+// their results when somebody waits for the unit.
+func (u *unit) prepare(l *lane, ctx context.Context, cmds []redis.Cmder, key uint64) error {
+	u.node.unit, u.lane, u.ctx, u.key = u, l, ctx, key
+	if len(cmds) == 1 {
+		u.calls, u.todo = u.one[:], u.oneDo[:0]
+	} else {
+		u.calls, u.todo = make([]call, len(cmds)), make([]*call, 0, len(cmds))
+	}
+	for i, cmd := range cmds {
 		class, info := l.classify(cmd)
 		size, form, reason, shared := l.fit(cmd, class, info)
 		if shared && optedOut(ctx) {
 			reason, shared = telemetry.DirectExcluded, false
 		}
-		c, err := l.h.newCall(ctx, cmd, info, size, form, true)
-		if err != nil {
-			return nil, err
-		}
+		c := &u.calls[i]
+		c.begin(l.h, ctx, cmd, info, size)
 		c.unit, c.reason = u, reason
-		u.apart = u.apart || !shared
-		u.calls = append(u.calls, c)
+		u.apart = u.apart || !shared || u.relay != nil
+		if command.CanClone(cmd) {
+			// Methods of go-redis make a command's arguments anew; Do uses the caller's own slice.
+			var args []any
+			if _, do := cmd.(*redis.Cmd); do || form&(hook.Refs|hook.UserCode) != 0 {
+				args = slices.Clone(cmd.Args())
+			}
+			if err := c.detach(&u.copies, len(cmds)-i, args, form); err != nil {
+				return err
+			}
+		}
+		u.todo = append(u.todo, c)
+		u.node.bytes += c.size
 	}
-	u.todo = u.calls
+	u.node.n = len(u.todo)
 	if u.apart {
 		u.bare()
 	}
-	return u, nil
+	return nil
 }
 
 // bare makes the calls' copies fit to be sent themselves, without the stand-in, which go-redis's own machinery for
 // commands of several nodes does not know: they get the frozen arguments.
 func (u *unit) bare() {
-	for _, c := range u.calls {
-		if !c.pinned {
+	for i := range u.calls {
+		if c := &u.calls[i]; !c.pinned {
 			c.Cmder = c.cmd.Clone()
 			copy(c.Cmder.Args(), c.args)
 		}
 	}
 }
 
-// weight is the number of commands that c stands for in the queue.
-func (c *call) weight() int {
-	if c.unit == nil {
-		return 1
-	}
-	return len(c.unit.todo)
-}
-
-// load is the request bytes that c stands for in the queue.
-func (c *call) load() int {
-	if c.unit == nil {
-		return c.size
-	}
-	n := 0
-	for _, c := range c.unit.todo {
-		n += c.size
-	}
-	return n
-}
-
 // submit puts a unit on its way without waiting for it. A full queue refuses it, or with WithBlockOnFull is waited for.
 func (l *lane) submit(u *unit) error {
-	if err := l.lockWithRoom(u.ctx, len(u.todo)); err != nil {
+	if err := l.lockWithRoom(u.ctx, u.node.n); err != nil {
 		return err
 	}
 	now := l.now()
@@ -108,7 +109,7 @@ func (l *lane) start(u *unit) {
 	if u.key != 0 {
 		if s, busy := l.streams[u.key]; busy {
 			s.waiting = append(s.waiting, u)
-			l.held += len(u.todo)
+			l.held += u.node.n
 			l.mu.Unlock()
 			return
 		}
@@ -137,7 +138,7 @@ func (l *lane) launch(u *unit) {
 		go l.runApart(u)
 		return
 	}
-	l.q.push(u.todo[0])
+	l.q.push(&u.node)
 }
 
 // join adds, to the batch that takes a unit of a stream, the units that wait behind it, as far as they fit. The lane
@@ -146,12 +147,12 @@ func (l *lane) join(b *batch, key uint64) {
 	s := l.streams[key]
 	for s != nil && len(s.waiting) > 0 {
 		u := s.waiting[0]
-		if u.apart || len(b.calls)+len(u.todo) > l.h.cfg.maxBatch || b.bytes+u.todo[0].load() > l.h.cfg.maxBatchBytes {
+		if u.apart || len(b.calls)+u.node.n > l.h.cfg.maxBatch || b.bytes+u.node.bytes > l.h.cfg.maxBatchBytes {
 			return
 		}
 		s.waiting = s.waiting[1:]
 		s.open++
-		l.held -= len(u.todo)
+		l.held -= u.node.n
 		if u.ctx.Err() != nil {
 			b.ended = append(b.ended, u)
 		} else {
@@ -176,7 +177,7 @@ func (l *lane) leftStream(u *unit) {
 	}
 	next := s.waiting[0]
 	s.waiting = s.waiting[1:]
-	l.held -= len(next.todo)
+	l.held -= next.node.n
 	l.launch(next)
 }
 
@@ -192,13 +193,15 @@ func (l *lane) settleUnit(u *unit) {
 		l.endUnit(u)
 		return
 	}
-	wait := l.h.backoff(again[0].attempt)
+	wait := l.h.backoff(int(again[0].attempt))
 	for _, c := range again {
 		l.tellRetry(c, wait)
 	}
-	l.mu.Lock()
 	u.todo = again
-	l.mu.Unlock()
+	u.node.n, u.node.bytes = len(again), 0
+	for _, c := range again {
+		u.node.bytes += c.size
+	}
 	u.state.Store(waiting) // so that a caller can leave during the pause
 	time.AfterFunc(wait, func() {
 		l.mu.Lock()
@@ -206,7 +209,7 @@ func (l *lane) settleUnit(u *unit) {
 			c.rearm()
 			c.attempt++
 		}
-		l.q.push(u.todo[0])
+		l.q.push(&u.node)
 		l.kick(telemetry.FlushIdle)
 	})
 }
@@ -237,11 +240,11 @@ func (l *lane) cancel(u *unit) {
 // withdraw takes a unit back that is still queued; it reports false if it is not.
 func (l *lane) withdraw(u *unit) bool {
 	l.mu.Lock()
-	if !u.queued {
+	if !u.node.queued {
 		l.mu.Unlock()
 		return false
 	}
-	l.q.remove(u.todo[0])
+	l.q.remove(&u.node)
 	l.admitBlocked()
 	l.mu.Unlock()
 	l.cancel(u)
@@ -254,13 +257,13 @@ func (l *lane) runApart(u *unit) {
 		// Nobody waits in this goroutine: a panic in a hook is repeated where the result is waited for.
 		if v := recover(); v != nil {
 			u.calls[0].fault = &fault{value: v}
-			for _, c := range u.calls {
-				c.err = errAborted
+			for i := range u.calls {
+				u.calls[i].err = errAborted
 			}
 		}
 		l.endUnit(u)
 	}()
-	if c := u.calls[0]; len(u.calls) == 1 {
+	if c := &u.calls[0]; len(u.calls) == 1 {
 		c.err = errAborted
 		if u.relay != nil {
 			c.err = u.relay(u.ctx, []redis.Cmder{c.Cmder})
@@ -270,9 +273,9 @@ func (l *lane) runApart(u *unit) {
 		return
 	}
 	cmds := make([]redis.Cmder, len(u.calls))
-	for i, c := range u.calls {
-		c.err = errAborted
-		cmds[i] = c.Cmder
+	for i := range u.calls {
+		u.calls[i].err = errAborted
+		cmds[i] = u.calls[i].Cmder
 	}
 	var err error
 	if u.relay != nil {
@@ -281,13 +284,13 @@ func (l *lane) runApart(u *unit) {
 		err = l.h.pipeline(u.ctx, l.chain.Pipeline, cmds, false)
 	}
 	failed := false
-	for _, c := range u.calls {
-		c.err = c.Cmder.Err()
-		failed = failed || c.err != nil
+	for i, cmd := range cmds {
+		u.calls[i].err = cmd.Err()
+		failed = failed || cmd.Err() != nil
 	}
 	if err != nil && !failed { // refused before anything was tried
-		for _, c := range u.calls {
-			c.err = err
+		for i := range u.calls {
+			u.calls[i].err = err
 		}
 	}
 }
@@ -337,7 +340,8 @@ func (u *unit) wait(ctx context.Context) error {
 // deliver moves the results into the caller's commands.
 func (u *unit) deliver() {
 	var f *fault
-	for _, c := range u.calls {
+	for i := range u.calls {
+		c := &u.calls[i]
 		c.copyBack()
 		c.cmd.SetErr(c.err)
 		if u.err == nil {
@@ -346,9 +350,8 @@ func (u *unit) deliver() {
 		if f == nil {
 			f = c.fault
 		}
-		u.lane.h.free(c)
 	}
-	u.calls, u.todo = nil, nil
+	u.calls, u.todo, u.copies, u.one[0] = nil, nil, copies{}, call{}
 	if f != nil {
 		f.repeat()
 	}

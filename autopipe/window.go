@@ -63,8 +63,9 @@ func NewWindow(client Pipeliner, opts ...WindowOption) *Window {
 // Pending is a window that has been submitted.
 type Pending struct {
 	cmds []redis.Cmder
-	u    *unit // nil if the commands ran at once
-	err  error // then
+	s    submission
+	u    unit
+	err  error // of commands that ran at once
 }
 
 // Submit sends the collected commands on their way and returns at once. While they are queued, the end of ctx cancels
@@ -76,18 +77,19 @@ func (w *Window) Submit(ctx context.Context) *Pending {
 	if len(cmds) == 0 {
 		return &Pending{}
 	}
-	s := &submission{Cmder: cmds[0]}
+	p := &Pending{cmds: cmds}
+	p.s = submission{Cmder: cmds[0], unit: &p.u}
 	if !w.unordered {
 		if w.key == 0 {
 			w.key = hook.Goroutine()
 		}
-		s.key = w.key
+		p.s.key = w.key
 	}
 	pipe := w.client.Pipeline()
-	_ = pipe.Process(ctx, s)
+	_ = pipe.Process(ctx, &p.s)
 	_ = pipe.BatchProcess(ctx, cmds[1:]...)
-	_, err := pipe.Exec(ctx)
-	return &Pending{cmds: cmds, u: s.unit, err: err}
+	_, p.err = pipe.Exec(ctx)
+	return p
 }
 
 // Exec submits the collected commands and waits for them: the commands, and the error of the first that failed.
@@ -140,7 +142,7 @@ func (t *txWindow) TxPipeline() redis.Pipeliner { return t }
 // Wait returns, when all commands have run, the error of the first that failed; each command has its own. If ctx ends
 // first, it returns ctx's error and only the wait is over: the commands go on, and Wait may be called again.
 func (p *Pending) Wait(ctx context.Context) error {
-	if p.u == nil {
+	if !p.s.taken {
 		return p.err
 	}
 	if err := p.u.wait(ctx); err != nil {
@@ -152,7 +154,7 @@ func (p *Pending) Wait(ctx context.Context) error {
 // Done returns a channel that is closed when all commands have run. Their results are there after Wait, which then does
 // not block.
 func (p *Pending) Done() <-chan struct{} {
-	if p.u == nil {
+	if !p.s.taken {
 		return closed
 	}
 	return p.u.wake()
