@@ -59,7 +59,7 @@ func (s *copies) reset() {
 }
 
 func drop[T any](mem *[]T) {
-	if len(*mem) > 0 {
+	if len(*mem) > 0 { // longer pieces before this one went with their copies
 		clear(*mem)
 		*mem = (*mem)[:0]
 	}

@@ -23,7 +23,9 @@ type Hook struct {
 	pairs    hook.Pairer
 	classes  *hook.Classifier
 	lanes    laneSet
-	calls    sync.Pool // of *call; not global: their channels must not cross from one synctest bubble to another
+	calls    sync.Pool // of *single; not global: their channels must not cross from one synctest bubble to another
+	submits  sync.Pool // of *unitMem, of one call
+	windows  sync.Pool // of *unitMem, of several
 	count    counters
 	events   events
 	observed bool

@@ -35,20 +35,49 @@ type unit struct {
 	done    chan struct{} // made when somebody asks; closed when ended
 	collect sync.Once
 
+	mem *unitMem
+}
+
+// unitMem is the memory of a unit's calls, used again when their results have been delivered.
+type unitMem struct {
+	calls  []call
+	todo   []*call
 	copies copies
-	one    [1]call // memory for a unit of one
-	oneDo  [1]*call
+}
+
+// get returns memory for n calls. Units of one have a pool of their own: they are many, and need little.
+func (h *Hook) unitMem(n int) *unitMem {
+	pool := &h.windows
+	if n == 1 {
+		pool = &h.submits
+	}
+	m, ok := pool.Get().(*unitMem)
+	if !ok || cap(m.calls) < n {
+		return &unitMem{calls: make([]call, n), todo: make([]*call, 0, n)}
+	}
+	m.calls = m.calls[:n]
+	return m
+}
+
+func (h *Hook) freeUnitMem(m *unitMem) {
+	n := len(m.calls)
+	clear(m.calls)
+	clear(m.todo)
+	m.todo = m.todo[:0]
+	m.copies.reset()
+	if n == 1 {
+		h.submits.Put(m)
+	} else {
+		h.windows.Put(m)
+	}
 }
 
 // prepare makes u ready to carry cmds. They travel as copies, so that the caller may look at them at any time: they get
 // their results when somebody waits for the unit.
 func (u *unit) prepare(l *lane, ctx context.Context, cmds []redis.Cmder, key uint64) error {
 	u.node.unit, u.lane, u.ctx, u.key = u, l, ctx, key
-	if len(cmds) == 1 {
-		u.calls, u.todo = u.one[:], u.oneDo[:0]
-	} else {
-		u.calls, u.todo = make([]call, len(cmds)), make([]*call, 0, len(cmds))
-	}
+	m := l.h.unitMem(len(cmds))
+	u.mem, u.calls = m, m.calls
 	for i, cmd := range cmds {
 		class, info := l.classify(cmd)
 		size, form, reason, shared := l.fit(cmd, class, info)
@@ -57,7 +86,7 @@ func (u *unit) prepare(l *lane, ctx context.Context, cmds []redis.Cmder, key uin
 		}
 		c := &u.calls[i]
 		c.begin(l.h, ctx, cmd, info, size)
-		c.unit, c.reason = u, reason
+		c.unit, c.reason, c.attempt = u, reason, 1
 		u.apart = u.apart || !shared || u.relay != nil
 		if command.CanClone(cmd) {
 			// Methods of go-redis make a command's arguments anew; Do uses the caller's own slice.
@@ -65,14 +94,14 @@ func (u *unit) prepare(l *lane, ctx context.Context, cmds []redis.Cmder, key uin
 			if _, do := cmd.(*redis.Cmd); do || form&(hook.Refs|hook.UserCode) != 0 {
 				args = slices.Clone(cmd.Args())
 			}
-			if err := c.detach(&u.copies, len(cmds)-i, args, form); err != nil {
+			if err := c.detach(&m.copies, len(cmds)-i, args, form); err != nil {
 				return err
 			}
 		}
-		u.todo = append(u.todo, c)
+		m.todo = append(m.todo, c)
 		u.node.bytes += c.size
 	}
-	u.node.n = len(u.todo)
+	u.todo, u.node.n = m.todo, len(m.todo)
 	if u.apart {
 		u.bare()
 	}
@@ -95,10 +124,11 @@ func (l *lane) submit(u *unit) error {
 	if err := l.lockWithRoom(u.ctx, u.node.n); err != nil {
 		return err
 	}
-	now := l.now()
-	for _, c := range u.todo {
-		c.admitted = now
-		c.attempt++
+	if l.h.observed {
+		now := l.now()
+		for _, c := range u.todo {
+			c.admitted = now
+		}
 	}
 	l.start(u)
 	return nil
@@ -351,7 +381,8 @@ func (u *unit) deliver() {
 			f = c.fault
 		}
 	}
-	u.calls, u.todo, u.copies, u.one[0] = nil, nil, copies{}, call{}
+	u.lane.h.freeUnitMem(u.mem)
+	u.calls, u.todo, u.mem = nil, nil, nil
 	if f != nil {
 		f.repeat()
 	}
