@@ -28,6 +28,9 @@ func Attach(rdb redis.UniversalClient, opts ...Option) *Hook {
 	case *redis.Client:
 		h, fresh := attachedTo(c, opts)
 		if fresh {
+			if o := c.Options(); o.ClientSideCacheConfig != nil || o.ClientSideCache != nil {
+				h.tracking.Store(true)
+			}
 			c.AddHook(h)
 		}
 		return h
@@ -201,7 +204,7 @@ func upkeep(cmd redis.Cmder) bool {
 // slot is being moved. It follows the rules for a command that travels alone, and is counted as one.
 func (l *lane) asked(ctx context.Context, next redis.ProcessPipelineHook, cmds []redis.Cmder) error {
 	_, info := l.classify(cmds[1])
-	c, err := l.h.newCall(context.WithoutCancel(ctx), cmds[1], info, 0, 0)
+	c, err := l.h.newCall(ctx, cmds[1], info, 0, 0, false)
 	if err != nil {
 		return err
 	}

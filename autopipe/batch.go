@@ -102,10 +102,6 @@ var errAborted = errors.New("autopipe: a hook panicked or ended the goroutine wh
 func (l *lane) exec(b *batch) {
 	ctx := b.context()
 	b.cut = time.Now()
-	if l.h.observed {
-		b.announce(l)
-		ctx = l.h.events.batchStart(ctx, &b.event)
-	}
 	err := errAborted
 	defer func() {
 		b.took = time.Since(b.cut)
@@ -116,6 +112,10 @@ func (l *lane) exec(b *batch) {
 			l.h.events.batchEnd(ctx, &b.event)
 		}
 	}()
+	if l.h.observed {
+		b.announce(l)
+		ctx = l.h.events.batchStart(ctx, &b.event) // should it panic, the batch is settled all the same
+	}
 	if len(b.calls) == 1 {
 		err = l.chain.Process(ctx, b.calls[0])
 	} else {

@@ -32,9 +32,11 @@ type call struct {
 	reason  telemetry.DirectReason // why it must not share, if its unit is to travel apart
 	replays bool                   // RetryLikeGoRedis: go-redis may send it again itself
 	pinned  bool                   // Cmder is cmd itself: the caller must stay until it is no longer in use
+	leaves  bool                   // the caller goes when its context ends, reply or not
 
 	// Written by the goroutine that runs the batch; the caller's once settled.
 	gone    bool // the caller had left when the batch came to settle
+	written bool // somebody asked for the arguments: it may have been sent
 	replied bool // err is the server's own answer
 	verdict
 	err   error  // how this sending ended
@@ -77,7 +79,7 @@ var epoch = time.Now()
 // newCall prepares cmd for sending by a caller that will wait for it. A command whose caller may leave while it is in
 // flight, or with an argument whose encoding runs user code, travels as a copy: the late reply then meets no reader, and a
 // failing or panicking MarshalBinary happens here, on its caller's goroutine, and hurts nobody else.
-func (h *Hook) newCall(ctx context.Context, cmd redis.Cmder, info *command.Info, size int, form hook.Form) (*single, error) {
+func (h *Hook) newCall(ctx context.Context, cmd redis.Cmder, info *command.Info, size int, form hook.Form, mayLeave bool) (*single, error) {
 	s, ok := h.calls.Get().(*single)
 	if !ok {
 		s = &single{done: make(chan struct{}, 1)}
@@ -85,11 +87,13 @@ func (h *Hook) newCall(ctx context.Context, cmd redis.Cmder, info *command.Info,
 	}
 	s.begin(h, ctx, cmd, info, size)
 	s.single = s
-	if (ctx.Done() != nil || form&hook.UserCode != 0) && command.CanClone(cmd) {
-		s.argMem = append(s.argMem[:0], cmd.Args()...)
+	if (mayLeave || form&hook.UserCode != 0) && command.CanClone(cmd) {
+		s.argMem = append(s.argMem[:0], cmd.Args()...) // the caller may use its slice again
 		if err := s.detach(&s.copies, 1, s.argMem, form); err != nil {
+			h.free(s)
 			return nil, err
 		}
+		s.leaves = mayLeave
 	}
 	s.node.n, s.node.bytes = 1, s.size
 	return s, nil
@@ -98,20 +102,27 @@ func (h *Hook) newCall(ctx context.Context, cmd redis.Cmder, info *command.Info,
 func (c *call) begin(h *Hook, ctx context.Context, cmd redis.Cmder, info *command.Info, size int) {
 	c.Cmder, c.cmd, c.ctx, c.info, c.size, c.pinned = cmd, cmd, ctx, info, size, true
 	c.replays = h.cfg.retry == RetryLikeGoRedis
+	if cmd.Err() != nil { // its owner has used it before; see rearm
+		cmd.SetErr(nil)
+	}
 }
 
-// detach lets a copy of the command travel, with args, which it may freeze, as its arguments.
+// detach lets a copy of the command travel. args, if given, are a list of its arguments that is the call's own.
 func (c *call) detach(mem *copies, chunk int, args []any, form hook.Form) error {
-	if form&(hook.Refs|hook.UserCode) != 0 {
-		if err := hook.Freeze(args); err != nil {
-			return err
-		}
-		if form&hook.UserCode != 0 {
-			c.size, _ = hook.Measure(args)
-		}
+	c.pinned = false
+	if form&(hook.Refs|hook.UserCode) == 0 {
+		c.args, c.Cmder = args, mem.of(c.cmd, chunk)
+		return nil
 	}
-	c.args, c.pinned = args, false
-	c.Cmder = mem.of(c.cmd, chunk)
+	// The frozen arguments have to be the copy's very own: go-redis looks for keys in them, and String prints them.
+	c.Cmder = c.cmd.Clone()
+	args = c.Cmder.Args()
+	if err := hook.Freeze(args); err != nil {
+		return err
+	}
+	if form&hook.UserCode != 0 {
+		c.size, _ = hook.Measure(args)
+	}
 	return nil
 }
 
@@ -126,7 +137,8 @@ func (h *Hook) free(s *single) {
 
 // rearm makes a settled call ready to be sent again.
 func (c *call) rearm() {
-	c.gone, c.replied, c.err, c.verdict, c.fault = false, false, nil, verdict{}, nil
+	c.gone, c.written, c.replied, c.err, c.verdict, c.fault = false, false, false, nil, verdict{}, nil
+	c.Cmder.SetErr(nil) // go-redis passes over commands that have an error when it stamps a failure on a pipeline
 }
 
 // NoRetry answers true, which keeps go-redis from sending the command again, alone or with its batch. Retries are
@@ -135,8 +147,10 @@ func (c *call) NoRetry() bool {
 	return !c.replays || c.Cmder.NoRetry()
 }
 
-// Args are the command's arguments as they are sent.
+// Args are the command's arguments as they are sent. Who asks is go-redis, about to write them, or a hook behind ours:
+// if nobody has asked, the command was certainly not sent.
 func (c *call) Args() []any {
+	c.written = true
 	if c.args != nil {
 		return c.args
 	}
@@ -147,12 +161,13 @@ func (c *call) Args() []any {
 // connection breaks, once more for commands whose error is nil, which includes those that were answered. So a failure
 // never replaces an answer.
 func (c *call) SetErr(err error) {
-	if !c.replays {
-		if isReply(err) {
-			c.replied = true
-		} else if c.replied {
-			return
-		}
+	switch {
+	case isReply(err):
+		c.replied = true
+	case c.replays: // go-redis sends again itself: its last sending counts
+		c.replied = false
+	case c.replied:
+		return
 	}
 	c.err = err
 	c.Cmder.SetErr(err)

@@ -29,7 +29,8 @@ type Future[C redis.Cmder] struct {
 // The command joins the batches of other callers and follows the same rules for retries and errors. While it is queued,
 // the end of ctx cancels it. A command that may not share a batch (a blocking one, say) runs directly, in a goroutine of
 // its own. A full queue makes the future fail with ErrQueueFull, or Submit wait if the hook has WithBlockOnFull. On a
-// client without the hook Submit runs the command at once and returns when it is done.
+// client without the hook, and on a Conn or Tx, which go with one goroutine, Submit runs the command at once and returns
+// when it is done.
 //
 // Do not submit cmd twice, and read its result after Wait: before, it is the zero value. Submitted commands are
 // independent: they may run in any order. For an order see Window.
@@ -92,6 +93,8 @@ type submission struct {
 	key   uint64 // of the stream
 	unit  *unit  // memory for the hook that takes it
 	taken bool
+
+	topology uint32 // as lane.topology, if the client's type tells it
 }
 
 // SetErr belongs to the command, unless the hook has taken it: then Process's nil is not its outcome.

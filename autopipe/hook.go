@@ -30,8 +30,8 @@ type Hook struct {
 	events   events
 	observed bool
 
-	// tracking: go-redis has switched client-side caching on for a connection of a client with this hook. Reads
-	// then go directly, because its cache answers single commands only.
+	// tracking: a client with this hook has client-side caching, by the user's word or because go-redis was seen to
+	// switch it on for a new connection. Reads then go directly, because its cache answers single commands only.
 	tracking atomic.Bool
 }
 
@@ -40,6 +40,7 @@ var _ redis.Hook = (*Hook)(nil)
 // New makes a hook. With no options it suits most uses; see the With functions for what can be changed.
 func New(opts ...Option) *Hook {
 	h := &Hook{cfg: newConfig(opts)}
+	h.tracking.Store(h.cfg.caching)
 	h.classes = hook.NewClassifier(h.cfg.direct, h.cfg.batched)
 	for _, o := range h.cfg.observers {
 		h.events.add(o.Attach(telemetry.Pipe{
@@ -79,7 +80,7 @@ func (h *Hook) process(next redis.ProcessHook, node string, routed bool) redis.P
 	switch {
 	case chain == nil:
 		return func(ctx context.Context, cmd redis.Cmder) error {
-			return h.direct(ctx, next, node, cmd, telemetry.DirectUnpaired)
+			return h.around(ctx, next, node, cmd, telemetry.DirectUnpaired)
 		}
 	case chain.Setup:
 		return func(ctx context.Context, cmd redis.Cmder) error {
@@ -117,9 +118,13 @@ func (h *Hook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Process
 		}
 		if len(cmds) > 0 && chain.Whole() {
 			if s, ok := cmds[0].(*submission); ok {
-				return l.take(ctx, s, cmds)
-			}
-			if h.cfg.merge && !optedOut(ctx) {
+				if l.topology.Load() == 0 && s.topology != 0 {
+					l.topology.Store(s.topology)
+				}
+				if l.where() != hook.Sticky {
+					return l.take(ctx, s, cmds)
+				}
+			} else if h.cfg.merge && !optedOut(ctx) && l.where() != hook.Sticky {
 				if merged, err := l.merge(ctx, cmds); merged {
 					return err
 				}
@@ -131,15 +136,19 @@ func (h *Hook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Process
 
 // pipeline sends an explicit pipeline or transaction as it is.
 func (h *Hook) pipeline(ctx context.Context, next redis.ProcessPipelineHook, cmds []redis.Cmder, tx bool) error {
+	size := len(cmds)
+	if tx {
+		size = max(size-2, 0) // without MULTI and EXEC
+	}
 	h.count.pipelines.Add(1)
-	h.count.pipelined.Add(uint64(len(cmds)))
+	h.count.pipelined.Add(uint64(size))
 	if !h.observed {
 		return next(ctx, cmds)
 	}
 	start := time.Now()
 	err := next(ctx, cmds)
 	h.events.pipeline(ctx, &telemetry.Pipeline{
-		Pipe: h.cfg.name, Tx: tx, Size: len(cmds), Start: start, Duration: time.Since(start), Err: err,
+		Pipe: h.cfg.name, Tx: tx, Size: size, Start: start, Duration: time.Since(start), Err: err,
 	})
 	return err
 }
@@ -151,38 +160,6 @@ func (h *Hook) noteTracking(cmd redis.Cmder) {
 			h.tracking.Store(true)
 		}
 	}
-}
-
-// direct sends a command on its own, as go-redis would without us, retries included.
-func (h *Hook) direct(ctx context.Context, next redis.ProcessHook, node string, cmd redis.Cmder, reason telemetry.DirectReason) error {
-	outcome := telemetry.OutcomeTransportError // until next returns: it may panic
-	var start time.Time
-	if h.observed {
-		start = time.Now()
-	}
-	var err error
-	defer func() {
-		h.count.direct[reason].Add(1)
-		h.count.outcome[outcome].Add(1)
-		if h.observed {
-			h.events.direct(ctx, &telemetry.Direct{
-				Pipe: h.cfg.name, Node: node, Name: cmd.Name(), Reason: reason,
-				Start: start, Duration: time.Since(start), Outcome: outcome, Err: err,
-			})
-		}
-	}()
-	err = next(ctx, cmd)
-	switch {
-	case err == nil:
-		outcome = telemetry.OutcomeOK
-	case errors.Is(err, redis.Nil):
-		outcome = telemetry.OutcomeNil
-	case isReply(err):
-		outcome = telemetry.OutcomeServerError
-	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
-		outcome = telemetry.OutcomeCancelled
-	}
-	return err
 }
 
 var directReason = [hook.NumClasses]telemetry.DirectReason{
@@ -199,8 +176,14 @@ var directReason = [hook.NumClasses]telemetry.DirectReason{
 
 // process is the way of one command through the hook.
 func (l *lane) process(ctx context.Context, cmd redis.Cmder) error {
+	if l.topology.Load() == 0 {
+		l.locate(hook.CallerTopology())
+	}
 	if s, ok := cmd.(*submission); ok {
-		return l.take(ctx, s, []redis.Cmder{s})
+		if l.where() != hook.Sticky {
+			return l.take(ctx, s, []redis.Cmder{s})
+		}
+		cmd = s.Cmder // a Conn is one goroutine's, which may close it next: as on a client without the hook
 	}
 	class, info := l.classify(cmd)
 	size, form, reason, shared := l.fit(cmd, class, info)
@@ -211,14 +194,13 @@ func (l *lane) process(ctx context.Context, cmd redis.Cmder) error {
 		return l.chain.Process(ctx, cmd)
 	}
 	if !shared {
-		return l.h.direct(ctx, l.chain.Process, l.node, cmd, reason)
+		return l.direct(ctx, cmd, info, reason)
 	}
 	return l.do(ctx, cmd, info, size, form)
 }
 
 func (l *lane) classify(cmd redis.Cmder) (hook.Class, *command.Info) {
-	l.once.Do(func() { l.topology = hook.CallerTopology() })
-	return l.h.classes.Classify(cmd, l.topology)
+	return l.h.classes.Classify(cmd, l.where())
 }
 
 // fit measures a command and says whether it may share a batch, and if not, why.
@@ -244,12 +226,16 @@ func (l *lane) do(ctx context.Context, cmd redis.Cmder, info *command.Info, size
 	if err := ctx.Err(); err != nil {
 		return l.drop(ctx, cmd, telemetry.OutcomeCancelled, false, 0, err)
 	}
-	c, err := l.h.newCall(ctx, cmd, info, size, form)
+	// Whoever has a Conn or Tx may close it as soon as its command has returned, and go-redis does not let a Close meet a
+	// command on its way. So there the caller stays until the reply, as it would without us.
+	mayLeave := ctx.Done() != nil && l.where() != hook.Sticky
+	c, err := l.h.newCall(ctx, cmd, info, size, form, mayLeave)
 	if err != nil {
 		return l.unencodable(ctx, cmd, err)
 	}
+	admitted := l.now()
+	c.admitted = admitted
 	for {
-		admitted := c.admitted
 		if err := l.send(c); err != nil {
 			var left *leftError
 			if errors.As(err, &left) {
@@ -282,5 +268,5 @@ func (l *lane) do(ctx context.Context, cmd redis.Cmder, info *command.Info, size
 
 // unencodable counts a command whose argument's MarshalBinary returned an error: it went nowhere.
 func (l *lane) unencodable(ctx context.Context, cmd redis.Cmder, err error) error {
-	return l.h.direct(ctx, func(context.Context, redis.Cmder) error { return err }, l.node, cmd, telemetry.DirectEncoder)
+	return l.h.around(ctx, func(context.Context, redis.Cmder) error { return err }, l.node, cmd, telemetry.DirectEncoder)
 }

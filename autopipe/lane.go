@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"runtime/pprof"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/goautopipe/redis-autopipe/hook"
@@ -35,8 +36,7 @@ type lane struct {
 	// routed: a cluster client or ring above this node's client follows redirections and sends again.
 	routed bool
 
-	once     sync.Once
-	topology hook.Topology
+	topology atomic.Uint32 // hook.Topology plus one; 0 until it is known
 
 	mu        sync.Mutex
 	q         queue
@@ -64,7 +64,6 @@ func (l *lane) now() (t time.Duration) {
 // send puts the call on its way and waits for its end. It returns nil when the call is settled, else why it was
 // refused or abandoned; an abandoned call must not be touched any more.
 func (l *lane) send(c *single) error {
-	c.admitted = l.now()
 	c.attempt++
 	l.mu.Lock()
 	l.meet()
@@ -73,14 +72,14 @@ func (l *lane) send(c *single) error {
 		l.mu.Unlock()
 		b := newBatch(telemetry.FlushIdle)
 		b.add(&c.call)
-		if c.mayLeave() {
+		if c.leaves { // it could not, if it ran the command itself
 			go l.work(b)
 			return l.wait(c)
 		}
 		l.alone(b)
 		return nil
 	}
-	if !l.room(1) {
+	if c.attempt == 1 && !l.room(1) { // one that comes again was accepted before
 		l.mu.Unlock()
 		if err := l.lockWithRoom(c.ctx, 1); err != nil {
 			return err
@@ -90,6 +89,16 @@ func (l *lane) send(c *single) error {
 	l.kick(telemetry.FlushIdle)
 	return l.wait(c)
 }
+
+// where is the topology that the lane's client has, as far as it is known.
+func (l *lane) where() hook.Topology {
+	if t := l.topology.Load(); t != 0 {
+		return hook.Topology(t - 1)
+	}
+	return hook.Several
+}
+
+func (l *lane) locate(t hook.Topology) { l.topology.Store(uint32(t) + 1) }
 
 // meet makes the lane known to its hook's gauges. The lane is locked.
 func (l *lane) meet() {
@@ -115,10 +124,6 @@ func (l *lane) kick(reason telemetry.FlushReason) {
 	}
 }
 
-// mayLeave reports whether the caller's context can end before the reply is there. Such a caller does not run its
-// command itself, or it could not leave.
-func (c *call) mayLeave() bool { return c.ctx.Done() != nil && !c.pinned }
-
 // wait returns when the call is settled, or when its context ends and the call can be left behind.
 func (l *lane) wait(c *single) error {
 	if c.ctx.Done() == nil {
@@ -138,7 +143,7 @@ func (l *lane) wait(c *single) error {
 		return &leftError{cause: c.ctx.Err()}
 	}
 	l.mu.Unlock()
-	if c.mayLeave() && c.state.CompareAndSwap(waiting, abandoned) {
+	if c.leaves && c.state.CompareAndSwap(waiting, abandoned) {
 		return &leftError{cause: c.ctx.Err(), inFlight: true}
 	}
 	<-c.done

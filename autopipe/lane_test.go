@@ -78,8 +78,8 @@ func (w *wire) sizes() []int {
 // newTestLane makes a lane before w, and get, which sends GET key through it.
 func newTestLane(w *wire, opts ...Option) (h *Hook, get func(context.Context, string) error) {
 	h = New(opts...)
-	l := &lane{h: h, chain: w.chain(), topology: hook.Single}
-	l.once.Do(func() {}) // the topology is known
+	l := &lane{h: h, chain: w.chain()}
+	l.locate(hook.Single)
 	return h, func(ctx context.Context, key string) error {
 		return l.process(ctx, redis.NewStringCmd(ctx, "get", key))
 	}
@@ -334,8 +334,8 @@ func TestLane_Allocations(t *testing.T) {
 	}
 	w := &chainOnly{}
 	h := New()
-	l := &lane{h: h, chain: w.chain(), topology: hook.Single}
-	l.once.Do(func() {})
+	l := &lane{h: h, chain: w.chain()}
+	l.locate(hook.Single)
 	cmd := redis.NewStringCmd(bg, "get", "key")
 	if n := testing.AllocsPerRun(1000, func() { _ = l.process(bg, cmd) }); n != 0 {
 		t.Errorf("a lone command allocates %v times, want 0", n)

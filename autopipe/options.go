@@ -61,6 +61,7 @@ type config struct {
 	minBackoff    time.Duration
 	maxBackoff    time.Duration
 	block         bool
+	caching       bool
 	merge         bool
 	direct        []string
 	batched       []string
@@ -122,6 +123,12 @@ func WithMaxQueue(commands int) Option { return func(c *config) { c.maxQueue = c
 // WithBlockOnFull makes a command that finds the queue full wait for room, until its context ends, instead of returning
 // ErrQueueFull.
 func WithBlockOnFull() Option { return func(c *config) { c.block = true } }
+
+// WithClientSideCache says that a client with this hook uses go-redis's client-side caching. Its cache answers single
+// commands only, so reads then go directly. Attach sees this by itself, and so does a hook that is added before the first
+// connection is made and whose batches do not all come from a pipeline pool (as with WithLinger). A hook with a caching
+// client sends the reads of all its clients directly: give other clients a hook of their own.
+func WithClientSideCache() Option { return func(c *config) { c.caching = true } }
 
 // WithMergePipelines lets explicit pipelines (Pipeline, Pipelined) of many goroutines share batches too. Each keeps its
 // order, stays in one batch, and gets the result and error that Exec gives; failures are handled command by command as

@@ -49,13 +49,18 @@ func (l *lane) decide(c *call, own bool) {
 	default:
 		c.outcome = telemetry.OutcomeTransportError
 		cause, sent := transportCause(err)
+		if sent && !c.written && isTransport(err) { // the connection broke while go-redis set it up
+			cause, sent = telemetry.RetryDial, false
+		}
 		switch {
 		case c.replays, errors.Is(err, redis.ErrClosed): // go-redis has retried already, or the client is closed
 		case !sent:
 			l.again(c, cause)
 		case own && !isTransport(err): // a reply that could not be read, a limiter's refusal: this command's own
+		case !c.written: // refused by a limiter, or by a hook behind ours
 		case c.replayable():
-			if isTransport(err) {
+			// An error of another kind that is not its own is its neighbour's, whose reply could not be read.
+			if isTransport(err) || !own && err != errAborted {
 				l.again(c, telemetry.RetryTransport)
 			}
 		default:

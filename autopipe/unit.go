@@ -9,7 +9,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/goautopipe/redis-autopipe/hook"
 	"github.com/goautopipe/redis-autopipe/internal/command"
 	"github.com/goautopipe/redis-autopipe/telemetry"
 )
@@ -91,7 +90,7 @@ func (u *unit) prepare(l *lane, ctx context.Context, cmds []redis.Cmder, key uin
 		if command.CanClone(cmd) {
 			// Methods of go-redis make a command's arguments anew; Do uses the caller's own slice.
 			var args []any
-			if _, do := cmd.(*redis.Cmd); do || form&(hook.Refs|hook.UserCode) != 0 {
+			if _, do := cmd.(*redis.Cmd); do {
 				args = slices.Clone(cmd.Args())
 			}
 			if err := c.detach(&m.copies, len(cmds)-i, args, form); err != nil {
@@ -109,12 +108,11 @@ func (u *unit) prepare(l *lane, ctx context.Context, cmds []redis.Cmder, key uin
 }
 
 // bare makes the calls' copies fit to be sent themselves, without the stand-in, which go-redis's own machinery for
-// commands of several nodes does not know: they get the frozen arguments.
+// commands of several nodes does not know.
 func (u *unit) bare() {
 	for i := range u.calls {
-		if c := &u.calls[i]; !c.pinned {
-			c.Cmder = c.cmd.Clone()
-			copy(c.Cmder.Args(), c.args)
+		if c := &u.calls[i]; c.args != nil {
+			c.Cmder, c.args = c.cmd.Clone(), nil
 		}
 	}
 }
@@ -299,7 +297,7 @@ func (l *lane) runApart(u *unit) {
 			c.err = u.relay(u.ctx, []redis.Cmder{c.Cmder})
 			return
 		}
-		c.err = l.h.direct(u.ctx, l.chain.Process, l.node, c.Cmder, c.reason)
+		c.err = l.direct(u.ctx, c.Cmder, c.info, c.reason)
 		return
 	}
 	cmds := make([]redis.Cmder, len(u.calls))

@@ -48,8 +48,8 @@ type WindowOption func(*Window)
 // still run in order.
 func WithUnordered() WindowOption { return func(w *Window) { w.unordered = true } }
 
-// NewWindow makes an empty window on a client that has the hook. On a client without it, Submit runs the commands as a
-// pipeline at once and returns when they are done.
+// NewWindow makes an empty window on a client that has the hook. On a client without it, and on a Conn or Tx, Submit runs
+// the commands as a pipeline at once and returns when they are done.
 func NewWindow(client Pipeliner, opts ...WindowOption) *Window {
 	w := &Window{Pipeliner: client.Pipeline(), client: client}
 	for _, o := range opts {
@@ -79,6 +79,12 @@ func (w *Window) Submit(ctx context.Context) *Pending {
 	}
 	p := &Pending{cmds: cmds}
 	p.s = submission{Cmder: cmds[0], unit: &p.u}
+	switch w.client.(type) { // a pipeline's hooks cannot see for whom it runs
+	case *redis.Client:
+		p.s.topology = uint32(hook.Single) + 1
+	case *redis.Conn, *redis.Tx:
+		p.s.topology = uint32(hook.Sticky) + 1
+	}
 	if !w.unordered {
 		if w.key == 0 {
 			w.key = hook.Goroutine()

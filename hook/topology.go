@@ -14,6 +14,8 @@ const (
 	Several Topology = iota
 	// Single: every command of the client goes to one server.
 	Single
+	// Sticky: a Conn or a Tx, which keeps one connection to one server, for one goroutine.
+	Sticky
 )
 
 // CallerTopology finds out for whom the running command is processed. A hook is not told, so it looks for the client's
@@ -25,8 +27,10 @@ func CallerTopology() Topology {
 		f, more := frames.Next()
 		if i := strings.LastIndex(f.Function, "/v9.(*"); i >= 0 {
 			switch f.Function[i+len("/v9."):] {
-			case "(*Client).Process", "(*Conn).Process", "(*Tx).Process":
+			case "(*Client).Process":
 				return Single
+			case "(*Conn).Process", "(*Tx).Process":
+				return Sticky
 			case "(*ClusterClient).Process", "(*Ring).Process":
 				return Several
 			}

@@ -62,7 +62,9 @@ type Direct struct {
 	Start    time.Time
 	Duration time.Duration
 	Outcome  Outcome
-	Err      error
+	// Again says that the cluster client above will send the command once more, so that Outcome is not its last.
+	Again bool
+	Err   error
 }
 
 // Retry is one more sending of one command.
