@@ -48,23 +48,17 @@ func TestAttach_Cluster(t *testing.T) {
 			if autopipe.Attach(rdb) != ap {
 				t.Error("a second Attach made a second hook")
 			}
-			var wg sync.WaitGroup
-			for g := range 100 {
-				wg.Add(1)
-				go func() {
-					defer wg.Done()
-					for i := range 30 {
-						key := fmt.Sprint(t.Name(), g, ":", i)
-						if err := rdb.Set(ctx, key, key, 0).Err(); err != nil {
-							t.Error(err)
-						}
-						if v, err := rdb.Get(ctx, key).Result(); v != key || err != nil {
-							t.Errorf("%s: %q, %v", key, v, err)
-						}
+			many(100, func(g int) {
+				for i := range 30 {
+					key := fmt.Sprint(t.Name(), g, ":", i)
+					if err := rdb.Set(ctx, key, key, 0).Err(); err != nil {
+						t.Error(err)
 					}
-				}()
-			}
-			wg.Wait()
+					if v, err := rdb.Get(ctx, key).Result(); v != key || err != nil {
+						t.Errorf("%s: %q, %v", key, v, err)
+					}
+				}
+			})
 			s := ap.Stats()
 			if s.Commands != 6000 || s.Outcomes["ok"] != 6000 || s.MeanBatch() < 2 {
 				t.Errorf("stats %v", s)
@@ -79,147 +73,6 @@ func TestAttach_Cluster(t *testing.T) {
 				t.Errorf("batches for %v, want the three nodes", nodes)
 			}
 		})
-	}
-}
-
-// TestAttach_SlotMoves: a slot moves under INCR load. Redirections are followed command by command, and no count is lost.
-func TestAttach_SlotMoves(t *testing.T) {
-	ctx := context.Background()
-	c := redistest.RunCluster(t, 3, 0)
-	rdb := c.Client(t)
-	ap := autopipe.Attach(rdb)
-	const key = "{moving}n"
-	slot := redistest.Slot(key)
-	from, err := c.Owner(slot)
-	if err != nil {
-		t.Fatal(err)
-	}
-	to := c.Masters()[0]
-	if to == from {
-		to = c.Masters()[1]
-	}
-	stop := make(chan struct{})
-	var sent, failed atomic.Int64
-	var wg sync.WaitGroup
-	for range 50 {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				sent.Add(1)
-				if err := rdb.Incr(ctx, key).Err(); err != nil {
-					failed.Add(1)
-					t.Error(err)
-				}
-			}
-		}()
-	}
-	for range 4 {
-		time.Sleep(20 * time.Millisecond)
-		if err := c.MigrateSlot(slot, from, to); err != nil {
-			t.Fatal(err)
-		}
-		from, to = to, from
-	}
-	time.Sleep(20 * time.Millisecond)
-	close(stop)
-	wg.Wait()
-	if n := rdb.Get(ctx, key).Val(); n != fmt.Sprint(sent.Load()) {
-		t.Errorf("counter %s after %d INCRs", n, sent.Load())
-	}
-	s := ap.Stats()
-	if s.Outcomes["ok"] != uint64(sent.Load()+1) || s.Outcomes["server_error"] != 0 || s.Pipelines != 0 || s.Retries["moved"]+s.Retries["ask"] == 0 {
-		t.Errorf("stats %v, want %d ok and some redirected", s, sent.Load()+1)
-	}
-}
-
-// TestAttach_PausedNode: while one node does not answer, the commands of the others keep their latency.
-func TestAttach_PausedNode(t *testing.T) {
-	ctx := context.Background()
-	c := redistest.RunCluster(t, 3, 0)
-	rdb := c.Client(t)
-	autopipe.Attach(rdb)
-	keys := map[*redistest.Server]string{}
-	for i := 0; len(keys) < 3; i++ {
-		k := fmt.Sprint("k", i)
-		owner, err := c.Owner(redistest.Slot(k))
-		if err != nil {
-			t.Fatal(err)
-		}
-		keys[owner] = k
-		rdb.Set(ctx, k, k, 0)
-	}
-	slow := c.Masters()[0]
-	if err := slow.Freeze(); err != nil {
-		t.Fatal(err)
-	}
-	var waiting sync.WaitGroup
-	for range 100 {
-		waiting.Add(1)
-		go func() {
-			defer waiting.Done()
-			ctx, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
-			defer cancel()
-			rdb.Get(ctx, keys[slow])
-		}()
-	}
-	var worst time.Duration
-	for range 200 {
-		for s, k := range keys {
-			if s == slow {
-				continue
-			}
-			start := time.Now()
-			if v, err := rdb.Get(ctx, k).Result(); v != k || err != nil {
-				t.Errorf("healthy node: %q, %v", v, err)
-			}
-			worst = max(worst, time.Since(start))
-		}
-	}
-	if worst > 200*time.Millisecond {
-		t.Errorf("a command of a healthy node took %v", worst)
-	}
-	waiting.Wait()
-	if err := slow.Thaw(); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// TestAttach_UncertainWrite: the error keeps the cluster client from sending an INCR twice, and reads as on a plain
-// client.
-func TestAttach_UncertainWrite(t *testing.T) {
-	ctx := context.Background()
-	c := redistest.RunCluster(t, 3, 0)
-	const key = "counter"
-	owner, err := c.Owner(redistest.Slot(key))
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := redistest.RunProxy(t, owner.Addr())
-	rdb := c.Client(t, func(o *redis.ClusterOptions) { o.Dialer = viaProxy(owner.Addr(), proxy.Addr()) })
-	ap := autopipe.Attach(rdb)
-	rdb.Set(ctx, key, 0, 0)
-	proxy.CutAfterRequest("incr " + key)
-	err = rdb.Incr(ctx, key).Err()
-	var uncertain *autopipe.UncertainError
-	if !asUncertain(err, &uncertain) || uncertain.Command != "incr" {
-		t.Errorf("INCR: %v (%T), want *UncertainError", err, err)
-	}
-	if n := rdb.Get(ctx, key).Val(); n != "1" {
-		t.Errorf("counter %s, want 1", n)
-	}
-	// A read on a cut connection is tried again by the cluster client.
-	proxy.CutAfterRequest("get " + key)
-	if v, err := rdb.Get(ctx, key).Result(); v != "1" || err != nil {
-		t.Errorf("GET: %q, %v", v, err)
-	}
-	if s := ap.Stats(); s.Outcomes["uncertain"] != 1 || s.Outcomes["ok"] != 3 || s.Outcomes["transport_error"] != 0 || s.Retries["transport"] != 1 {
-		t.Errorf("stats %v", s)
 	}
 }
 
@@ -268,23 +121,17 @@ func TestAttach_Ring(t *testing.T) {
 	defer func() { _ = rdb.Close() }()
 	w := &nodeWatch{}
 	ap := autopipe.Attach(rdb, autopipe.WithObserver(w))
-	var wg sync.WaitGroup
-	for g := range 100 {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for i := range 20 {
-				key := fmt.Sprint(g, ":", i)
-				if err := rdb.Set(ctx, key, key, 0).Err(); err != nil {
-					t.Error(err)
-				}
-				if v := rdb.Get(ctx, key).Val(); v != key {
-					t.Errorf("%s: %q", key, v)
-				}
+	many(100, func(g int) {
+		for i := range 20 {
+			key := fmt.Sprint(g, ":", i)
+			if err := rdb.Set(ctx, key, key, 0).Err(); err != nil {
+				t.Error(err)
 			}
-		}()
-	}
-	wg.Wait()
+			if v := rdb.Get(ctx, key).Val(); v != key {
+				t.Errorf("%s: %q", key, v)
+			}
+		}
+	})
 	if n := w.nodes(); n[a.Addr()] == 0 || n[b.Addr()] == 0 || ap.Stats().MeanBatch() < 2 {
 		t.Errorf("batches for %v, %v", n, ap.Stats())
 	}

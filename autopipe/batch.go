@@ -195,7 +195,7 @@ func (l *lane) settle(b *batch) {
 // announce fills the event for BatchStart.
 func (b *batch) announce(l *lane) {
 	b.event.Pipe, b.event.Node = l.h.cfg.name, l.node
-	cut := b.cut.Sub(epoch)
+	cut := b.cut.Sub(l.h.epoch)
 	b.event.Reason, b.event.Size, b.event.Bytes, b.event.Cut = b.reason, len(b.calls), b.bytes, b.cut
 	for _, c := range b.calls {
 		b.event.Commands = append(b.event.Commands, telemetry.Command{

@@ -21,7 +21,7 @@ type call struct {
 	args        []any       // what is sent, where the copy's own arguments are not safe to use
 	info        *command.Info
 	ctx         context.Context
-	admitted    time.Duration // on the process's clock; only if somebody observes
+	admitted    time.Duration // on the hook's clock; only if somebody observes
 	size        int           // approximate request bytes
 
 	// Whose call it is: a caller that waits for it, or a unit.
@@ -72,9 +72,6 @@ const (
 	abandoned
 	settled
 )
-
-// epoch is where the process's clock begins; durations are smaller than times.
-var epoch = time.Now()
 
 // newCall prepares cmd for sending by a caller that will wait for it. A command whose caller may leave while it is in
 // flight, or with an argument whose encoding runs user code, travels as a copy: the late reply then meets no reader, and a

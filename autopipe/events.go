@@ -78,7 +78,7 @@ func (l *lane) drop(ctx context.Context, cmd redis.Cmder, o telemetry.Outcome, i
 	if l.h.observed {
 		d := telemetry.Drop{Pipe: l.h.cfg.name, Node: l.node, Name: cmd.Name(), Outcome: o, InFlight: inFlight}
 		if since > 0 {
-			d.Waited = time.Since(epoch) - since
+			d.Waited = l.h.now() - since
 		}
 		l.h.events.drop(ctx, &d)
 	}

@@ -203,31 +203,56 @@ func TestLane_InFlightFollowsTheRoundTrip(t *testing.T) {
 	})
 }
 
-func TestRoundTripLimit(t *testing.T) {
-	t0 := time.Now()
-	at := func(d time.Duration) time.Time { return t0.Add(d) }
+func TestRoundTripBatches(t *testing.T) {
 	var r roundTrip
 	check := func(what string, want int) {
 		t.Helper()
-		if got := r.limit(8); got != want {
-			t.Errorf("%s: limit %d, want %d", what, got, want)
+		if got := r.batches(); got != want {
+			t.Errorf("%s: %d batches, want %d", what, got, want)
 		}
 	}
-	check("nothing known", 2)
-	r.add(at(0), 50*time.Microsecond)
-	check("loopback", 2)
-	r.add(at(10*time.Millisecond), 900*time.Microsecond)
-	check("a slow batch after it", 2)
-	r.add(at(1100*time.Millisecond), 500*time.Microsecond)
-	check("next epoch: the last one still counts", 2)
-	r.add(at(2200*time.Millisecond), 520*time.Microsecond)
+	check("nothing known", 1)
+	r.add(0, 50*time.Microsecond)
+	check("loopback", 1)
+	r.add(10*time.Millisecond, 900*time.Microsecond)
+	check("a slow batch after it", 1)
+	r.add(1100*time.Millisecond, 500*time.Microsecond)
+	check("next epoch: the last one still counts", 1)
+	r.add(2200*time.Millisecond, 520*time.Microsecond)
 	check("the fast one is forgotten", 5)
-	r.add(at(3300*time.Millisecond), 10*time.Millisecond)
-	r.add(at(4400*time.Millisecond), 10*time.Millisecond)
-	check("a slow link: the most allowed", 8)
-	if got := r.limit(1); got != 1 {
-		t.Errorf("limit %d beyond WithMaxInFlight(1)", got)
-	}
+	r.add(3300*time.Millisecond, 10*time.Millisecond)
+	r.add(4400*time.Millisecond, 10*time.Millisecond)
+	check("a slow link", 100)
+}
+
+// TestLane_OverdueBatch: a batch whose reply takes long does not keep others waiting.
+func TestLane_OverdueBatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &wire{}
+		_, get := newTestLane(w)
+		_ = get(bg, "k") // the round trip is short
+		w.delay = 100 * time.Millisecond
+		var wg sync.WaitGroup
+		start := func() {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				_ = get(bg, "slow")
+			}()
+			synctest.Wait()
+		}
+		for range 4 {
+			start() // two lone ones, and two that queue
+		}
+		w.delay = 0
+		time.Sleep(time.Millisecond)
+		begin := time.Now()
+		_ = get(bg, "fast") // takes the queued ones along
+		if d := time.Since(begin); d > time.Millisecond {
+			t.Errorf("waited %v behind a slow batch", d)
+		}
+		wg.Wait()
+	})
 }
 
 func TestLane_Linger(t *testing.T) {

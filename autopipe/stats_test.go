@@ -12,15 +12,12 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/goautopipe/redis-autopipe/autopipe"
-	"github.com/goautopipe/redis-autopipe/internal/redistest"
 	"github.com/goautopipe/redis-autopipe/telemetry"
 )
 
 func TestStats_Forms(t *testing.T) {
 	ctx := context.Background()
-	rdb := redistest.Shared(t).Client(t)
-	ap := autopipe.New(autopipe.WithName("forms"))
-	rdb.AddHook(ap)
+	rdb, ap := hooked(t, autopipe.WithName("forms"))
 
 	empty := ap.Stats()
 	if empty.MeanBatch() != 0 || len(empty.Flushes) != telemetry.NumFlushReasons ||
@@ -54,7 +51,7 @@ func TestStats_Forms(t *testing.T) {
 
 func TestOptionsAreClamped(t *testing.T) {
 	var got telemetry.Pipe
-	attach := observer(func(p telemetry.Pipe) { got = p })
+	attach := observer(func(p telemetry.Pipe) telemetry.Events { got = p; return telemetry.Events{} })
 	for _, c := range []struct {
 		name string
 		opts []autopipe.Option
@@ -77,13 +74,6 @@ func TestOptionsAreClamped(t *testing.T) {
 			}
 		})
 	}
-}
-
-type observer func(telemetry.Pipe)
-
-func (o observer) Attach(p telemetry.Pipe) telemetry.Events {
-	o(p)
-	return telemetry.Events{}
 }
 
 // TestReasonsAreExplained: every member of the closed sets has a name of its own and a sentence.
