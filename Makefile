@@ -3,7 +3,7 @@ GO      ?= go
 MODULES := $(shell sed -n 's|^[[:space:]]*\(\.[^ ]*\)$$|\1|p' go.work)
 CMD_DIR := bench
 
-.PHONY: help demo test race cover stress fuzz bench bench-quick profile generate generate-check lint fmt tidy
+.PHONY: help demo test alloc stress fuzz bench bench-quick bench-full bench-smoke profile generate generate-check lint fmt tidy
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 18
@@ -27,9 +27,25 @@ fuzz: ## fuzz the classifier and the argument sizing (FUZZTIME=30s each)
 
 generate: redis-server ## make the generated files again
 	$(GO) generate ./...
+	cd $(CMD_DIR) && $(GO) run ./cmd/protogen
 
 generate-check: generate ## fail if a committed generated file is not what the generator makes
 	git diff --exit-code -- '*_gen.go' '*.pb.go'
+
+bench: redis-server ## the comparison with all rivals, some 20 minutes; writes bench/results
+	@cd $(CMD_DIR) && $(GO) run ./cmd/compare $(ARGS)
+
+bench-quick: redis-server ## the same in under 2 minutes; writes bench/results/local, which git ignores
+	@cd $(CMD_DIR) && $(GO) run ./cmd/compare -quick $(ARGS)
+
+bench-full: redis-server ## every sweep: hours
+	@cd $(CMD_DIR) && $(GO) run ./cmd/compare -full $(ARGS)
+
+bench-smoke: redis-server ## run every Go benchmark briefly under -race, so that none rots
+	@cd $(CMD_DIR) && $(GO) test -race -run '^$$' -bench . -benchtime 1x -window 100ms . ./payload
+
+profile: redis-server ## profiles and flame graph of a scenario (ARGS="-list" names them)
+	@cd $(CMD_DIR) && $(GO) run ./cmd/profile $(ARGS)
 
 lint: ## gofmt, go vet, staticcheck
 	@out=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$out" || { echo "gofmt -w needed:"; echo "$$out"; exit 1; }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"sync"
+	"time"
 	"weak"
 
 	"github.com/redis/go-redis/v9"
@@ -210,11 +211,26 @@ func (l *lane) asked(ctx context.Context, next redis.ProcessPipelineHook, cmds [
 	}
 	c.attempt = 1
 	outcome := telemetry.OutcomeTransportError // until next returns: it may panic
+	begin := time.Now()
 	defer func() {
 		if c.passed {
 			l.h.count.retries[c.cause].Add(1)
 		} else {
 			l.h.count.outcome[outcome].Add(1)
+		}
+		l.h.count.batch(telemetry.FlushIdle, 1, 0)
+		if l.h.observed {
+			took := time.Since(begin)
+			l.h.events.batchEnd(ctx, &telemetry.Batch{
+				Pipe: l.h.cfg.name, Node: l.node, Reason: telemetry.FlushIdle, Size: 1, Cut: begin, RoundTrip: took,
+				Commands: []telemetry.Command{{
+					Name: cmds[1].Name(), Context: ctx, Attempt: 1, Start: begin, Duration: took,
+					Outcome: outcome, Again: c.passed, Err: c.err,
+				}},
+			})
+			if c.passed {
+				l.tellRetry(&c.call, 0)
+			}
 		}
 	}()
 	err = next(ctx, []redis.Cmder{cmds[0], &c.call})

@@ -108,7 +108,7 @@ func (l *lane) exec(b *batch) {
 		b.collect(err)
 		l.judge(b)
 		if l.h.observed {
-			b.report(err)
+			b.report(l, err)
 			l.h.events.batchEnd(ctx, &b.event)
 		}
 	}()
@@ -199,19 +199,27 @@ func (b *batch) announce(l *lane) {
 	b.event.Reason, b.event.Size, b.event.Bytes, b.event.Cut = b.reason, len(b.calls), b.bytes, b.cut
 	for _, c := range b.calls {
 		b.event.Commands = append(b.event.Commands, telemetry.Command{
-			Name: c.cmd.Name(), Context: c.ctx, Wait: cut - c.admitted, Attempt: int(c.attempt),
+			Name: c.cmd.Name(), Context: c.ctx, Wait: cut - c.admitted, Attempt: int(c.attempt), Start: l.h.epoch.Add(c.start),
 		})
 	}
 }
 
 // report completes the event for BatchEnd.
-func (b *batch) report(err error) {
+func (b *batch) report(l *lane, err error) {
 	b.event.RoundTrip = b.took
 	if !isReply(err) {
 		b.event.Err = err
 	}
+	cut := b.cut.Sub(l.h.epoch)
 	for i, c := range b.calls {
 		e := &b.event.Commands[i]
 		e.Outcome, e.Again, e.Left, e.Err = c.outcome, c.again || c.passed, c.gone, c.err
+		e.Duration = cut - c.start + b.took
+		if c.gone && c.left > 0 {
+			e.Duration = c.left - c.start
+		}
+		if c.passed { // other retries are told by whoever makes the pause before them
+			l.tellRetry(c, 0)
+		}
 	}
 }

@@ -21,7 +21,9 @@ type call struct {
 	args        []any       // what is sent, where the copy's own arguments are not safe to use
 	info        *command.Info
 	ctx         context.Context
-	admitted    time.Duration // on the hook's clock; only if somebody observes
+	start       time.Duration // of the caller's call, on the hook's clock; only if somebody observes, as the next two
+	admitted    time.Duration // for this sending
+	left        time.Duration // when the caller went away; valid if it is gone
 	size        int           // approximate request bytes
 
 	// Whose call it is: a caller that waits for it, or a unit.

@@ -50,6 +50,9 @@ func New(opts ...Option) *Hook {
 			MaxBatchBytes: h.cfg.maxBatchBytes,
 			MaxInFlight:   h.cfg.maxInFlight,
 			MaxQueue:      h.cfg.maxQueue,
+			MaxRetries:    h.cfg.maxRetries,
+			Linger:        h.cfg.linger,
+			Retry:         h.cfg.retry.String(),
 			Gauges:        h.lanes.gauges,
 		}))
 		h.observed = true
@@ -237,16 +240,16 @@ func (l *lane) do(ctx context.Context, cmd redis.Cmder, info *command.Info, size
 	if err != nil {
 		return l.unencodable(ctx, cmd, err)
 	}
-	admitted := l.now()
-	c.admitted = admitted
+	start := l.now()
+	c.start, c.admitted = start, start
 	for {
 		if err := l.send(c); err != nil {
 			var left *leftError
 			if errors.As(err, &left) {
-				return l.drop(ctx, cmd, telemetry.OutcomeCancelled, left.inFlight, admitted, left.cause)
+				return l.drop(ctx, cmd, telemetry.OutcomeCancelled, left.inFlight, start, left.cause)
 			}
 			l.h.free(c)
-			return l.drop(ctx, cmd, telemetry.OutcomeRejected, false, admitted, err)
+			return l.drop(ctx, cmd, telemetry.OutcomeRejected, false, start, err)
 		}
 		if !c.again {
 			break
@@ -255,9 +258,10 @@ func (l *lane) do(ctx context.Context, cmd redis.Cmder, info *command.Info, size
 		l.tellRetry(&c.call, wait)
 		if err := pause(ctx, wait); err != nil {
 			l.h.free(c)
-			return l.drop(ctx, cmd, telemetry.OutcomeCancelled, false, admitted, err)
+			return l.drop(ctx, cmd, telemetry.OutcomeCancelled, false, start, err)
 		}
 		c.rearm()
+		c.admitted = l.now()
 		c.state.Store(waiting)
 	}
 	f := c.fault

@@ -156,6 +156,7 @@ func (l *lane) wait(c *single) error {
 		return &leftError{cause: c.ctx.Err()}
 	}
 	l.mu.Unlock()
+	c.left = l.now() // before the batch can see that we left
 	if c.leaves && c.state.CompareAndSwap(waiting, abandoned) {
 		return &leftError{cause: c.ctx.Err(), inFlight: true}
 	}

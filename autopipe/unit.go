@@ -125,7 +125,7 @@ func (l *lane) submit(u *unit) error {
 	if l.h.observed {
 		now := l.now()
 		for _, c := range u.todo {
-			c.admitted = now
+			c.start, c.admitted = now, now
 		}
 	}
 	l.start(u)
@@ -233,8 +233,10 @@ func (l *lane) settleUnit(u *unit) {
 	u.state.Store(waiting) // so that a caller can leave during the pause
 	time.AfterFunc(wait, func() {
 		l.mu.Lock()
+		now := l.now()
 		for _, c := range u.todo {
 			c.rearm()
+			c.admitted = now
 			c.attempt++
 		}
 		l.q.push(&u.node)
@@ -259,7 +261,7 @@ func (l *lane) endUnit(u *unit) {
 func (l *lane) cancel(u *unit) {
 	if u.state.CompareAndSwap(waiting, settled) { // else its caller has left, and counted it
 		for _, c := range u.todo {
-			c.err = l.drop(u.ctx, c.cmd, telemetry.OutcomeCancelled, false, c.admitted, u.ctx.Err())
+			c.err = l.drop(u.ctx, c.cmd, telemetry.OutcomeCancelled, false, c.start, u.ctx.Err())
 		}
 	}
 	l.endUnit(u)

@@ -15,11 +15,9 @@ const module = "github.com/goautopipe/redis-autopipe"
 const (
 	goRedis    = "github.com/redis/go-redis/v9"
 	prometheus = "github.com/prometheus/client_golang"
+	promModel  = "github.com/prometheus/client_model"
 	otel       = "go.opentelemetry.io/otel"
-	otelMetric = "go.opentelemetry.io/otel/metric"
 	otelTrace  = "go.opentelemetry.io/otel/trace"
-	otelReader = "go.opentelemetry.io/otel/sdk/metric"
-	otelSDK    = "go.opentelemetry.io/otel/sdk"
 )
 
 type layer struct {
@@ -40,10 +38,11 @@ var layers = []layer{
 	{dir: "telemetry/histogram"},
 	{dir: "hook", ours: []string{"internal/command"}, theirs: []string{goRedis}},
 	{dir: "autopipe", ours: []string{"internal/command", "telemetry", "telemetry/histogram", "hook"}, theirs: []string{goRedis}},
-	{dir: "telemetry/prom", ours: []string{"internal/command", "telemetry", "telemetry/histogram"}, theirs: []string{prometheus, otelTrace, goRedis}},
-	{dir: "telemetry/otelpipe", ours: []string{"internal/command", "telemetry", "telemetry/histogram"}, theirs: []string{otel, otelMetric, otelTrace, otelReader, otelSDK}},
+	{dir: "telemetry/meter", ours: []string{"internal/command", "telemetry", "telemetry/histogram"}, theirs: []string{goRedis}},
+	{dir: "telemetry/prom", ours: []string{"telemetry", "telemetry/histogram", "telemetry/meter"}, theirs: []string{prometheus, promModel, otelTrace, goRedis}},
+	{dir: "telemetry/otelpipe", ours: []string{"internal/command", "telemetry", "telemetry/histogram", "telemetry/meter"}, theirs: []string{otel, goRedis}},
 	{dir: "telemetry/profile", ours: []string{"telemetry"}},
-	{dir: "telemetry/slogpipe", ours: []string{"telemetry"}},
+	{dir: "telemetry/slogpipe", ours: []string{"telemetry", "telemetry/meter"}},
 	{dir: "dashboards", ours: []string{"telemetry"}},
 }
 
