@@ -2,8 +2,6 @@ package autopipe
 
 import (
 	"context"
-	"errors"
-	"io"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -16,76 +14,6 @@ import (
 	"github.com/goautopipe/redis-autopipe/hook"
 	"github.com/goautopipe/redis-autopipe/telemetry"
 )
-
-// wire is a server that is not there: a chain whose functions take a fixed time and answer as go-redis would.
-type wire struct {
-	delay  time.Duration
-	fail   func(sent int) error // error of the send with that number, from 1; nil for none
-	mu     sync.Mutex
-	sent   [][]string // keys of each send
-	now    atomic.Int64
-	widest atomic.Int64 // most sends at once
-}
-
-func (w *wire) chain() *hook.Chain {
-	return &hook.Chain{
-		Process: func(_ context.Context, cmd redis.Cmder) error {
-			return w.send([]redis.Cmder{cmd})
-		},
-		Pipeline: func(_ context.Context, cmds []redis.Cmder) error {
-			err := w.send(cmds)
-			for _, cmd := range cmds {
-				cmd.SetErr(err)
-			}
-			return err
-		},
-		TxPipeline: func(context.Context, []redis.Cmder) error { return errors.New("not used") },
-	}
-}
-
-func (w *wire) send(cmds []redis.Cmder) error {
-	n := w.now.Add(1)
-	defer w.now.Add(-1)
-	for m := w.widest.Load(); n > m && !w.widest.CompareAndSwap(m, n); m = w.widest.Load() {
-	}
-	var keys []string
-	for _, cmd := range cmds {
-		keys = append(keys, cmd.Args()[1].(string))
-	}
-	w.mu.Lock()
-	w.sent = append(w.sent, keys)
-	sends := len(w.sent)
-	w.mu.Unlock()
-	if w.delay > 0 {
-		time.Sleep(w.delay)
-	}
-	if w.fail != nil {
-		return w.fail(sends)
-	}
-	return nil
-}
-
-func (w *wire) sizes() []int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	var sizes []int
-	for _, s := range w.sent {
-		sizes = append(sizes, len(s))
-	}
-	return sizes
-}
-
-// newTestLane makes a lane before w, and get, which sends GET key through it.
-func newTestLane(w *wire, opts ...Option) (h *Hook, get func(context.Context, string) error) {
-	h = New(opts...)
-	l := &lane{h: h, chain: w.chain()}
-	l.locate(hook.Single)
-	return h, func(ctx context.Context, key string) error {
-		return l.process(ctx, redis.NewStringCmd(ctx, "get", key))
-	}
-}
-
-var bg = context.Background()
 
 func TestLane_LoneCommandLeavesAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -299,58 +227,6 @@ func TestLane_Linger(t *testing.T) {
 	})
 }
 
-// TestLane_RetryBackoff: a command that could not be sent is tried again after a pause that grows as go-redis's does, as
-// often as allowed, and then returns the error itself.
-func TestLane_RetryBackoff(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := &wire{fail: func(int) error { return redis.ErrPoolTimeout }}
-		h, get := newTestLane(w, WithMaxRetries(4), WithRetryBackoff(8*time.Millisecond, 40*time.Millisecond))
-		start := time.Now()
-		if err := get(bg, "k"); err != redis.ErrPoolTimeout {
-			t.Errorf("error %v, want ErrPoolTimeout itself", err)
-		}
-		// Pauses: 8 + [0,16), 8 + [0,32), then at most 40 each.
-		if d := time.Since(start); d < 4*8*time.Millisecond || d > (24+40+40+40)*time.Millisecond {
-			t.Errorf("pauses of %v together", d)
-		}
-		if s := h.Stats(); len(w.sent) != 5 || s.Retries["pool"] != 4 || s.Outcomes["transport_error"] != 1 {
-			t.Errorf("%d sends, stats %v", len(w.sent), s)
-		}
-	})
-}
-
-func TestLane_RetryThatSucceeds(t *testing.T) {
-	w := &wire{fail: func(n int) error {
-		if n == 1 {
-			return io.EOF
-		}
-		return nil
-	}}
-	h, get := newTestLane(w, WithRetryBackoff(0, 0))
-	if err := get(bg, "k"); err != nil {
-		t.Error(err)
-	}
-	if s := h.Stats(); s.Retries["transport"] != 1 || s.Outcomes["ok"] != 1 || s.Outcomes["transport_error"] != 0 || s.Commands != 2 {
-		t.Errorf("stats %v", s)
-	}
-}
-
-// TestLane_RetryPauseEndsWithContext: the pause before a retry is not longer than the caller's patience.
-func TestLane_RetryPauseEndsWithContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := &wire{fail: func(int) error { return redis.ErrPoolTimeout }}
-		h, get := newTestLane(w, WithRetryBackoff(time.Second, time.Second))
-		ctx, cancel := context.WithTimeout(bg, 10*time.Millisecond)
-		defer cancel()
-		if err := get(ctx, "k"); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("error %v, want DeadlineExceeded", err)
-		}
-		if s := h.Stats(); s.Outcomes["cancelled"] != 1 || s.Outcomes["transport_error"] != 0 {
-			t.Errorf("stats %v", s)
-		}
-	})
-}
-
 // TestLane_Allocations: a command by itself adds nothing to the garbage of the command itself, and neither does one in
 // a batch, once the pools are warm. With a context that can end, the command travels as a copy.
 func TestLane_Allocations(t *testing.T) {
@@ -370,21 +246,5 @@ func TestLane_Allocations(t *testing.T) {
 	defer cancel()
 	if n := testing.AllocsPerRun(1000, func() { _ = l.process(ctx, cmd) }); n > 4 {
 		t.Errorf("a lone command with a cancellable context allocates %v times, want at most 4", n)
-	}
-}
-
-// chainOnly answers at once and allocates nothing.
-type chainOnly struct{}
-
-func (chainOnly) chain() *hook.Chain {
-	return &hook.Chain{
-		Process: func(context.Context, redis.Cmder) error { return nil },
-		Pipeline: func(_ context.Context, cmds []redis.Cmder) error {
-			for _, cmd := range cmds {
-				cmd.SetErr(nil)
-			}
-			return nil
-		},
-		TxPipeline: func(context.Context, []redis.Cmder) error { return nil },
 	}
 }
