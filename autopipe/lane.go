@@ -41,6 +41,7 @@ type lane struct {
 	mu        sync.Mutex
 	q         queue
 	inFlight  int
+	wire      int           // commands in flight
 	lastCut   time.Duration // when the last batch left, on the hook's clock
 	gathering bool
 	company   bool // the last batch had several commands, so more are likely to come
@@ -71,6 +72,7 @@ func (l *lane) send(c *single) error {
 	l.meet()
 	if l.lone() {
 		l.inFlight++
+		l.wire++
 		l.lastCut = l.h.now()
 		if !c.leaves && !l.h.observed {
 			l.sent++
@@ -208,6 +210,7 @@ func (l *lane) quick(c *single, cut time.Duration) {
 			l.trip.add(cut, l.h.now()-cut)
 		}
 		l.inFlight--
+		l.wire--
 		l.kick(telemetry.FlushDrain)
 	}()
 	c.err = l.chain.Process(c.ctx, &c.call)
@@ -217,6 +220,7 @@ func (l *lane) quick(c *single, cut time.Duration) {
 func (l *lane) release(b *batch) {
 	l.mu.Lock()
 	l.trip.add(b.cut.Sub(l.h.epoch), b.took)
+	l.wire -= len(b.calls)
 	l.inFlight--
 	l.kick(telemetry.FlushDrain)
 }
@@ -237,6 +241,7 @@ func (l *lane) work(b *batch) {
 		l.run(b)
 		l.mu.Lock()
 		l.trip.add(b.cut.Sub(l.h.epoch), b.took)
+		l.wire -= len(b.calls)
 		gather := !l.gathering
 		if gather {
 			l.gathering = true // before the callers wake, so that they queue for this runner
@@ -331,8 +336,13 @@ func (l *lane) linger(b *batch) {
 // batch leaves by itself. Units whose context has ended are not sent; they are left in b.ended.
 func (l *lane) cut(b *batch) {
 	reason := telemetry.FlushSize
+	share := l.share()
+	defer func() { l.wire += len(b.calls) }()
 	for e := l.q.head; e != nil; e = l.q.head {
 		n := len(b.calls)
+		if n >= share {
+			return
+		}
 		if n >= l.h.cfg.maxBatch || n > 0 && n+e.n > l.h.cfg.maxBatch {
 			b.reason = reason
 			return

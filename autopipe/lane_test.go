@@ -139,13 +139,13 @@ func TestRoundTripBatches(t *testing.T) {
 			t.Errorf("%s: %d batches, want %d", what, got, want)
 		}
 	}
-	check("nothing known", 1)
+	check("nothing known", 2)
 	r.add(0, 50*time.Microsecond)
-	check("loopback", 1)
+	check("loopback", 2)
 	r.add(10*time.Millisecond, 900*time.Microsecond)
-	check("a slow batch after it", 1)
+	check("a slow batch after it", 2)
 	r.add(1100*time.Millisecond, 500*time.Microsecond)
-	check("next epoch: the last one still counts", 1)
+	check("next epoch: the last one still counts", 2)
 	r.add(2200*time.Millisecond, 520*time.Microsecond)
 	check("the fast one is forgotten", 5)
 	r.add(3300*time.Millisecond, 10*time.Millisecond)
