@@ -156,7 +156,12 @@ func (b *batch) context() context.Context {
 func (l *lane) judge(b *batch) {
 	var n [telemetry.NumOutcomes]uint64
 	first := true
+	cut := b.cut.Sub(l.h.epoch)
+	l.h.trips.Observe(int64(b.took))
 	for _, c := range b.calls {
+		if c.sampled {
+			l.h.waits.Observe(int64(cut - c.admitted))
+		}
 		c.gone = !c.claim()
 		if c.replied && c.err == nil { // by far the most frequent
 			c.outcome = telemetry.OutcomeOK

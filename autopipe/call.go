@@ -30,6 +30,7 @@ type call struct {
 	written bool // somebody asked for the arguments: it may have been sent
 	replied bool // err is the server's own answer
 
+	sampled bool                   // its wait in the queue goes into Stats
 	pinned  bool                   // Cmder is cmd itself: the caller must stay until it is no longer in use
 	leaves  bool                   // the caller goes when its context ends, reply or not
 	replays bool                   // RetryLikeGoRedis: go-redis may send it again itself
@@ -144,7 +145,7 @@ func (h *Hook) free(s *single) {
 
 // rearm makes a settled call ready to be sent again.
 func (c *call) rearm() {
-	c.gone, c.written, c.replied, c.err, c.verdict, c.fault = false, false, false, nil, verdict{}, nil
+	c.gone, c.written, c.replied, c.sampled, c.err, c.verdict, c.fault = false, false, false, false, nil, verdict{}, nil
 	c.Cmder.SetErr(nil) // go-redis passes over commands that have an error when it stamps a failure on a pipeline
 }
 

@@ -172,3 +172,37 @@ func TestContext_LeaderLeaves(t *testing.T) {
 	}
 	atRest(t, ap)
 }
+
+// TestContext_ErrorExplainsItself: the error says whether the command was sent, how long it waited and behind what.
+func TestContext_ErrorExplainsItself(t *testing.T) {
+	rdb, ap, g, open := gated(t)
+	go rdb.Get(bg, "company")
+	until(t, "company queued", func() bool { return ap.Stats().Queued == 1 })
+	ctx, cancel := context.WithTimeout(bg, 20*time.Millisecond)
+	defer cancel()
+	err := rdb.Incr(ctx, t.Name()).Err()
+	var e *autopipe.ContextError
+	if !errors.As(err, &e) || !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("error %v (%T), want *ContextError of DeadlineExceeded", err, err)
+	}
+	if e.Command != "incr" || e.InFlight || e.Waited < 15*time.Millisecond || e.Queued != 1 || e.Batches != 1 || !e.Timeout() {
+		t.Errorf("queued: %+v", e)
+	}
+	if want := "context deadline exceeded (autopipe: INCR queued, not sent after "; !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("text %q, want %q ...", err, want)
+	}
+	open()
+	atRest(t, ap)
+	for len(g.arrived) > 0 {
+		<-g.arrived
+	}
+	g.shut()
+	defer g.release()
+	ctx2, cancel2 := context.WithCancel(bg)
+	go func() { <-g.arrived; cancel2() }()
+	err = rdb.Incr(ctx2, t.Name()).Err()
+	if !errors.As(err, &e) || !errors.Is(err, context.Canceled) || !e.InFlight || e.Timeout() ||
+		!strings.Contains(err.Error(), "INCR in flight, may have run") {
+		t.Errorf("in flight: %v", err)
+	}
+}

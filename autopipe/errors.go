@@ -1,8 +1,13 @@
 package autopipe
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
 // ErrQueueFull is returned, at once, for a command that finds WithMaxQueue commands waiting in its lane. It was not
@@ -25,6 +30,45 @@ func (e *UncertainError) Error() string {
 
 // Unwrap returns the cause.
 func (e *UncertainError) Unwrap() error { return e.Err }
+
+// ContextError is returned when a caller's context ends while its command waits or travels. It unwraps to the context's
+// error, so errors.Is(err, context.DeadlineExceeded) works as before, and says where the time went.
+type ContextError struct {
+	Command  string        // lower-case name
+	Err      error         // context.Canceled or context.DeadlineExceeded
+	InFlight bool          // it had been sent and may have run; false: it was queued and was never sent
+	Waited   time.Duration // from the call until now
+	Queued   int           // commands waiting in the lane now
+	Batches  int           // batches in flight now
+}
+
+// Error tells all of it in one line.
+func (e *ContextError) Error() string {
+	where := "queued, not sent"
+	if e.InFlight {
+		where = "in flight, may have run"
+	}
+	return fmt.Sprintf("%v (autopipe: %s %s after %v; %d queued, %d batches in flight)",
+		e.Err, strings.ToUpper(e.Command), where, e.Waited.Round(time.Microsecond), e.Queued, e.Batches)
+}
+
+// Unwrap returns the context's error.
+func (e *ContextError) Unwrap() error { return e.Err }
+
+// Timeout reports whether a deadline has passed, as net.Error and the context's own error do.
+func (e *ContextError) Timeout() bool { return errors.Is(e.Err, context.DeadlineExceeded) }
+
+// explain makes the error of a caller that leaves.
+func (l *lane) explain(left *leftError, cmd redis.Cmder, start time.Duration) error {
+	e := &ContextError{Command: cmd.Name(), Err: left.cause, InFlight: left.inFlight}
+	if start > 0 {
+		e.Waited = l.h.now() - start
+	}
+	l.mu.Lock()
+	e.Queued, e.Batches = l.q.n+l.held, l.inFlight
+	l.mu.Unlock()
+	return e
+}
 
 // sealedError carries an error from a node's lane up through the cluster client, which would send the command again if
 // it could see the cause. The hook above the cluster client opens it.

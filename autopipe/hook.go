@@ -14,6 +14,7 @@ import (
 	"github.com/goautopipe/redis-autopipe/hook"
 	"github.com/goautopipe/redis-autopipe/internal/command"
 	"github.com/goautopipe/redis-autopipe/telemetry"
+	"github.com/goautopipe/redis-autopipe/telemetry/histogram"
 )
 
 // Hook is the middleware: a redis.Hook for AddHook of Client, ClusterClient, Ring and failover clients. It may be added
@@ -27,6 +28,8 @@ type Hook struct {
 	submits  sync.Pool // of *unitMem, of one call
 	windows  sync.Pool // of *unitMem, of several
 	count    counters
+	waits    *histogram.Histogram // in the queue, sampled
+	trips    *histogram.Histogram // of batches; of lone commands, sampled
 	events   events
 	observed bool
 	epoch    time.Time // where the hook's clock begins: durations are smaller than times, and cheaper to read
@@ -40,7 +43,10 @@ var _ redis.Hook = (*Hook)(nil)
 
 // New makes a hook. With no options it suits most uses; see the With functions for what can be changed.
 func New(opts ...Option) *Hook {
-	h := &Hook{cfg: newConfig(opts), epoch: time.Now()}
+	h := &Hook{
+		cfg: newConfig(opts), epoch: time.Now(),
+		waits: histogram.New(histogram.Seconds), trips: histogram.New(histogram.Seconds),
+	}
 	h.tracking.Store(h.cfg.caching)
 	h.classes = hook.NewClassifier(h.cfg.direct, h.cfg.batched)
 	for _, o := range h.cfg.observers {
@@ -241,12 +247,15 @@ func (l *lane) do(ctx context.Context, cmd redis.Cmder, info *command.Info, size
 		return l.unencodable(ctx, cmd, err)
 	}
 	start := l.now()
+	if c.leaves {
+		start = l.h.now() // for the error that it may return
+	}
 	c.start, c.admitted = start, start
 	for {
 		if err := l.send(c); err != nil {
 			var left *leftError
 			if errors.As(err, &left) {
-				return l.drop(ctx, cmd, telemetry.OutcomeCancelled, left.inFlight, start, left.cause)
+				return l.drop(ctx, cmd, telemetry.OutcomeCancelled, left.inFlight, start, l.explain(left, cmd, start))
 			}
 			l.h.free(c)
 			return l.drop(ctx, cmd, telemetry.OutcomeRejected, false, start, err)

@@ -48,7 +48,7 @@ type lane struct {
 	lingering bool // the gatherer waits on full
 	known     bool // h counts this lane in its gauges
 	trip      roundTrip
-	sent      uint // lone commands
+	sent      uint // commands, for sampling
 	full      chan struct{}
 
 	streams map[uint64]*stream
@@ -70,14 +70,15 @@ func (l *lane) send(c *single) error {
 	c.attempt++
 	l.mu.Lock()
 	l.meet()
+	l.sent++
+	sample := l.sent%sampleEvery == 1
 	if l.lone() {
 		l.inFlight++
 		l.wire++
 		l.lastCut = l.h.now()
 		if !c.leaves && !l.h.observed {
-			l.sent++
 			cut := l.lastCut
-			if l.sent%loneSample != 1 {
+			if !sample {
 				cut = -1
 			}
 			l.mu.Unlock()
@@ -99,6 +100,9 @@ func (l *lane) send(c *single) error {
 		if err := l.lockWithRoom(c.ctx, 1); err != nil {
 			return err
 		}
+	}
+	if c.sampled = sample; sample && !l.h.observed {
+		c.admitted = l.h.now()
 	}
 	l.q.push(&c.node)
 	l.kick(telemetry.FlushIdle)
@@ -185,9 +189,9 @@ func (l *lane) alone(b *batch) {
 	l.exec(b)
 }
 
-// loneSample is the number of lone commands of which one has its round trip taken, when nobody observes: reading the
-// clock is a good part of what we add to a command.
-const loneSample = 16
+// sampleEvery is the number of commands of which one has its wait in the queue taken for Stats, and its round trip if it
+// is a lone one. Reading the clock for each would be a good part of what we add to a command; observers pay that.
+const sampleEvery = 16
 
 // quick is alone without anybody to tell. cut is when the command left if its round trip is wanted, else -1.
 func (l *lane) quick(c *single, cut time.Duration) {
@@ -207,7 +211,10 @@ func (l *lane) quick(c *single, cut time.Duration) {
 		l.h.count.batch(telemetry.FlushIdle, 1, c.size)
 		l.mu.Lock()
 		if cut >= 0 && c.replied {
-			l.trip.add(cut, l.h.now()-cut)
+			took := l.h.now() - cut
+			l.trip.add(cut, took)
+			l.h.trips.Observe(int64(took))
+			l.h.waits.Observe(0)
 		}
 		l.inFlight--
 		l.wire--
@@ -341,7 +348,7 @@ func (l *lane) cut(b *batch) {
 	for e := l.q.head; e != nil; e = l.q.head {
 		n := len(b.calls)
 		if n >= share {
-			return
+			break
 		}
 		if n >= l.h.cfg.maxBatch || n > 0 && n+e.n > l.h.cfg.maxBatch {
 			b.reason = reason

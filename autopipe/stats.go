@@ -6,9 +6,11 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 	"weak"
 
 	"github.com/goautopipe/redis-autopipe/telemetry"
+	"github.com/goautopipe/redis-autopipe/telemetry/histogram"
 )
 
 // counters are what Stats reads. They are added to once per batch, not once per command.
@@ -56,8 +58,26 @@ type Stats struct {
 	Pipelines         uint64 `json:"pipelines"`
 	PipelinedCommands uint64 `json:"pipelined_commands"`
 
+	// QueueWait is the time from admission to the cut of the batch, of one command in sixteen; zero for lone commands.
+	// RoundTrip is the time from the cut to the last reply, of every batch and of one lone command in sixteen.
+	QueueWait Quantiles `json:"queue_wait"`
+	RoundTrip Quantiles `json:"round_trip"`
+
 	Queued   int `json:"queued"`    // commands waiting for a batch now
 	InFlight int `json:"in_flight"` // batches on their way now
+}
+
+// Quantiles describe durations, at most 9 % off.
+type Quantiles struct {
+	Samples uint64        `json:"samples"`
+	P50     time.Duration `json:"p50_ns"`
+	P90     time.Duration `json:"p90_ns"`
+	P99     time.Duration `json:"p99_ns"`
+}
+
+func quantiles(h *histogram.Histogram) Quantiles {
+	s := h.Snapshot()
+	return Quantiles{Samples: s.Count, P50: s.Duration(0.5), P90: s.Duration(0.9), P99: s.Duration(0.99)}
 }
 
 // Stats reads the counts. It is cheap and may be called at any time; counts that change meanwhile may be from slightly
@@ -74,6 +94,8 @@ func (h *Hook) Stats() Stats {
 		Retries:           make(map[string]uint64, telemetry.NumRetryCauses),
 		Pipelines:         h.count.pipelines.Load(),
 		PipelinedCommands: h.count.pipelined.Load(),
+		QueueWait:         quantiles(h.waits),
+		RoundTrip:         quantiles(h.trips),
 		Queued:            g.Queued,
 		InFlight:          g.InFlight,
 	}
@@ -121,6 +143,11 @@ func (s Stats) String() string {
 	list("retries", s.Retries, func(i int) string { return telemetry.RetryCause(i).String() }, telemetry.NumRetryCauses)
 	if s.Pipelines > 0 {
 		fmt.Fprintf(&b, "; %d commands in %d explicit pipelines", s.PipelinedCommands, s.Pipelines)
+	}
+	if s.RoundTrip.Samples > 0 {
+		short := func(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }
+		fmt.Fprintf(&b, "; queue wait p50 %v p99 %v, round trip p50 %v p99 %v",
+			short(s.QueueWait.P50), short(s.QueueWait.P99), short(s.RoundTrip.P50), short(s.RoundTrip.P99))
 	}
 	fmt.Fprintf(&b, "; now %d queued, %d in flight", s.Queued, s.InFlight)
 	return b.String()
