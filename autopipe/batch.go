@@ -40,9 +40,11 @@ func (b *batch) add(c *call) {
 }
 
 func (b *batch) addUnit(u *unit) {
-	for _, c := range u.todo {
-		b.add(c)
+	b.calls = append(b.calls, u.todo...)
+	for _, c := range u.todo { // without looking at them: they are in another processor's cache
+		b.cmds = append(b.cmds, c)
 	}
+	b.bytes += u.node.bytes
 }
 
 // reset empties the batch for the next round.

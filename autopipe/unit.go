@@ -346,6 +346,11 @@ func (u *unit) wait(ctx context.Context) error {
 	u.mu.Unlock()
 	if !ended {
 		done := u.wake()
+		if ctx.Done() == nil && u.ctx.Done() == nil {
+			<-done
+			u.collect.Do(u.deliver)
+			return nil
+		}
 		select {
 		case <-done:
 		case <-ctx.Done():

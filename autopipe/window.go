@@ -72,13 +72,14 @@ type Pending struct {
 // them. A full queue fails them with ErrQueueFull, or with WithBlockOnFull makes Submit wait. Read results after Wait:
 // before, they are zero values.
 func (w *Window) Submit(ctx context.Context) *Pending {
-	cmds := slices.Clone(w.Cmds())
-	w.Discard()
-	if len(cmds) == 0 {
+	if w.Len() == 0 {
 		return &Pending{}
 	}
-	p := &Pending{cmds: cmds}
-	p.s = submission{Cmder: cmds[0], unit: &p.u}
+	pipe := w.client.Pipeline()
+	_ = pipe.BatchProcess(ctx, w.Cmds()...)
+	w.Discard()
+	p := &Pending{cmds: pipe.Cmds()}
+	p.s = submission{Cmder: p.cmds[0], unit: &p.u}
 	switch w.client.(type) { // a pipeline's hooks cannot see for whom it runs
 	case *redis.Client:
 		p.s.topology = uint32(hook.Single) + 1
@@ -91,10 +92,9 @@ func (w *Window) Submit(ctx context.Context) *Pending {
 		}
 		p.s.key = w.key
 	}
-	pipe := w.client.Pipeline()
-	_ = pipe.Process(ctx, &p.s)
-	_ = pipe.BatchProcess(ctx, cmds[1:]...)
+	p.cmds[0] = &p.s // the hook knows it; without the hook it is the command
 	_, p.err = pipe.Exec(ctx)
+	p.cmds[0] = p.s.Cmder
 	return p
 }
 

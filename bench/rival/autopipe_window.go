@@ -17,7 +17,7 @@ func init() {
 			rdb := redis.NewClient(s.goRedis())
 			// 2000 callers with windows of 200 are more than the queue holds: they shall wait
 			// for room, not fail. (go-redis's queue has no limit unless one is set.)
-			ap := autopipe.New(autopipe.WithBlockOnFull())
+			ap := autopipe.New(autopipe.WithBlockOnFull(), autopipe.WithMaxQueue(1<<20)) // go-redis has no limit
 			rdb.AddHook(ap)
 			return &windowed{client: rdb, close: []io.Closer{rdb}, report: func() any { return ap.Stats() }}, nil
 		},
