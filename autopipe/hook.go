@@ -228,7 +228,7 @@ func (l *lane) fit(cmd redis.Cmder, class hook.Class, info *command.Info) (size 
 		return size, form, telemetry.DirectCacheable, false
 	case form&hook.Unencodable != 0, form&hook.UserCode != 0 && !command.CanClone(cmd):
 		return size, form, telemetry.DirectEncoder, false
-	case size > l.h.cfg.maxBatchBytes:
+	case size > l.h.cfg.maxBatchBytes/largePart:
 		return size, form, telemetry.DirectLarge, false
 	}
 	return size, form, 0, true

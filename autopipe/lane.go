@@ -44,7 +44,7 @@ type lane struct {
 	wire      int           // commands in flight
 	lastCut   time.Duration // when the last batch left, on the hook's clock
 	gathering bool
-	company   bool // the last batch had several commands, so more are likely to come
+	company   bool // several callers are about, so more commands are likely to come
 	lingering bool // the gatherer waits on full
 	known     bool // h counts this lane in its gauges
 	trip      roundTrip
@@ -292,7 +292,7 @@ func (l *lane) gather(b *batch) bool {
 	l.cut(b)
 	l.lastCut = l.h.now()
 	l.gathering = false
-	l.company = len(b.calls) > 1
+	l.company = len(b.calls) > 1 || l.wire > fewCallers
 	if len(b.calls) == 0 {
 		l.inFlight--
 	}

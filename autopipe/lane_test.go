@@ -1,7 +1,6 @@
 package autopipe
 
 import (
-	"context"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -9,9 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
-	"github.com/goautopipe/redis-autopipe/hook"
 	"github.com/goautopipe/redis-autopipe/telemetry"
 )
 
@@ -225,26 +221,4 @@ func TestLane_Linger(t *testing.T) {
 			}
 		})
 	})
-}
-
-// TestLane_Allocations: a command by itself adds nothing to the garbage of the command itself, and neither does one in
-// a batch, once the pools are warm. With a context that can end, the command travels as a copy.
-func TestLane_Allocations(t *testing.T) {
-	if raceEnabled {
-		t.Skip("the race detector allocates, and drops what is pooled at random")
-	}
-	w := &chainOnly{}
-	h := New()
-	l := &lane{h: h, chain: w.chain()}
-	l.locate(hook.Single)
-	cmd := redis.NewStringCmd(bg, "get", "key")
-	if n := testing.AllocsPerRun(1000, func() { _ = l.process(bg, cmd) }); n != 0 {
-		t.Errorf("a lone command allocates %v times, want 0", n)
-	}
-	// Batched: hold both places so that commands queue.
-	ctx, cancel := context.WithCancel(bg)
-	defer cancel()
-	if n := testing.AllocsPerRun(1000, func() { _ = l.process(ctx, cmd) }); n > 4 {
-		t.Errorf("a lone command with a cancellable context allocates %v times, want at most 4", n)
-	}
 }

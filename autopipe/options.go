@@ -16,6 +16,10 @@ const (
 	maxLinger            = time.Second
 )
 
+// largePart: a request of more than this part of a batch's bytes travels alone. With 64 KiB values and batches of two,
+// 256 callers had 0.57x the throughput of a plain client.
+const largePart = 8
+
 // RetryPolicy says which commands are sent again after a failure.
 type RetryPolicy uint8
 
@@ -108,7 +112,8 @@ func WithName(name string) Option { return func(c *config) { c.name = name } }
 func WithMaxBatch(commands int) Option { return func(c *config) { c.maxBatch = commands } }
 
 // WithMaxBatchBytes sets about how many bytes of requests a batch may hold, 1 KiB to 64 MiB. Default 128 KiB. A
-// command that is larger by itself goes to the server directly.
+// command that takes more than an eighth of it goes to the server directly: sharing saves it little, and the pool's
+// connections carry several such at once.
 func WithMaxBatchBytes(bytes int) Option { return func(c *config) { c.maxBatchBytes = bytes } }
 
 // WithMaxInFlight sets how many batches of one lane may be on their way at once, 1 to 1,024. Default 8. Within

@@ -25,7 +25,7 @@ const (
 	overdue       = 2 * flushEvery
 	leastInFlight = 2
 	leastShare    = 4 // commands; smaller shares cost more than they gain
-	fewCallers    = 6 // for so few, a connection each is as good as any batch
+	fewCallers    = 8 // for so few, a connection each is as good as any batch
 	rttEpoch      = time.Second
 )
 

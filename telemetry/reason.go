@@ -91,7 +91,7 @@ var directReasons = [NumDirectReasons]label{
 	DirectAdmin:       {"admin", "The command manages the server and may take long or end the connection (SHUTDOWN, DEBUG, MIGRATE ...)."},
 	DirectModule:      {"module", "The command belongs to a server module; WithBatched lets it join batches."},
 	DirectUnknown:     {"unknown", "The command, or its pairing with this reply type, is not in autopipe's table; WithBatched lets it join batches."},
-	DirectLarge:       {"large", "The request alone is larger than WithMaxBatchBytes."},
+	DirectLarge:       {"large", "The request alone is larger than an eighth of WithMaxBatchBytes."},
 	DirectEncoder:     {"encoder", "An argument cannot be encoded, so go-redis will refuse the command."},
 	DirectReader:      {"reader", "The reply goes into the caller's own buffer or writer, where reading may fail or be slow (GetToBuffer, RawWriteTo)."},
 	DirectCacheable:   {"cacheable", "Client-side caching is on and the read may be answered without the server."},

@@ -17,7 +17,7 @@ var wentDirect = step{
 	title: "What does not fit a shared pipeline goes direct, and is counted by reason",
 	code: []string{
 		"rdb.ClientGetName(ctx)",
-		"rdb.Set(ctx, key, large, 0)   // larger than a whole batch may be",
+		"rdb.Set(ctx, key, large, 0)   // too large to share a batch",
 		"ap.Stats().Direct",
 	},
 	run: func(ctx context.Context, g *guide) error {
