@@ -4,6 +4,7 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"io"
@@ -15,7 +16,7 @@ import (
 // Point of a series. Points with a value of zero or less are left out.
 type Point struct{ X, Y float64 }
 
-// Series is one line.
+// Series is one line. Its points may come in any order.
 type Series struct {
 	Name   string
 	Points []Point
@@ -85,7 +86,8 @@ func (l *Lines) draw(b *strings.Builder, i int, s Series, x, y func(float64) flo
 		dash = ` stroke-dasharray="5 4"`
 	}
 	var path []string
-	for _, p := range s.Points {
+	points := slices.SortedFunc(slices.Values(s.Points), func(a, b Point) int { return cmp.Compare(a.X, b.X) })
+	for _, p := range points {
 		if p.X <= 0 || p.Y <= 0 {
 			continue
 		}
