@@ -81,19 +81,3 @@ func newTestLane(w *wire, opts ...Option) (h *Hook, get func(context.Context, st
 }
 
 var bg = context.Background()
-
-// chainOnly answers at once and allocates nothing.
-type chainOnly struct{}
-
-func (chainOnly) chain() *hook.Chain {
-	return &hook.Chain{
-		Process: func(context.Context, redis.Cmder) error { return nil },
-		Pipeline: func(_ context.Context, cmds []redis.Cmder) error {
-			for _, cmd := range cmds {
-				cmd.SetErr(nil)
-			}
-			return nil
-		},
-		TxPipeline: func(context.Context, []redis.Cmder) error { return nil },
-	}
-}

@@ -102,7 +102,7 @@ func TestFreeze(t *testing.T) {
 	}{
 		{none, []any{nil, "", "text", "a\r\nb", int(-1), int8(-8), int16(16), int32(32), int64(math.MinInt64)}},
 		{none, []any{uint(1), uint8(8), uint16(16), uint32(32), uint64(math.MaxUint64), uintptr(7)}},
-		{none, []any{float32(1.5), 2.25, math.Inf(1), -0.0, 1e300, math.SmallestNonzeroFloat64, true, false}},
+		{none, []any{float32(1.5), 2.25, math.Inf(1), math.Copysign(0, -1), 1e300, math.SmallestNonzeroFloat64, true, false}},
 		{none, []any{when, time.Time{}, time.Second, time.Duration(-1)}},
 		{hook.Refs, []any{[]byte("bytes")}},
 		{hook.Refs, []any{[]byte{}}},

@@ -176,7 +176,8 @@ func TestPortOfAnotherProcess(t *testing.T) {
 }
 
 func TestShared(t *testing.T) {
-	if redistest.Shared(t) != redistest.Shared(t) {
+	first, second := redistest.Shared(t), redistest.Shared(t)
+	if first != second {
 		t.Error("two shared servers")
 	}
 	noErr(t, redistest.Shared(t).Client(t).Ping(bg).Err())

@@ -142,9 +142,9 @@ func TestNodesAreBounded(t *testing.T) {
 }
 
 type fakeHook struct {
-	events  telemetry.Events
-	queued  int
-	ballast [1 << 12]byte
+	events telemetry.Events
+	queued int
+	_      [1 << 12]byte // ballast
 }
 
 func (h *fakeHook) gauges() telemetry.Gauges { return telemetry.Gauges{Queued: h.queued, InFlight: 1} }

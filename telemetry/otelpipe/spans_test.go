@@ -336,7 +336,8 @@ func BenchmarkSpans(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			tp := sdktrace.NewTracerProvider()
 			ev := attach(otelpipe.New(otelpipe.WithMeterProvider(nil), otelpipe.WithTracerProvider(tp)), "p")
-			ctx := context.WithValue(context.WithValue(unsampled(), 1, 2), 3, 4)
+			type key int
+			ctx := context.WithValue(context.WithValue(unsampled(), key(1), 2), key(3), 4)
 			batch := batch(64)
 			for i := range batch.Commands {
 				batch.Commands[i].Context = ctx
