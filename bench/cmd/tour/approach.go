@@ -33,8 +33,14 @@ var approaches = []approach{
 	{"Window, unordered", "in a window", openWindow(autopipe.WithUnordered())},
 }
 
-// deferred is how many commands the deferred approaches submit before they read the first reply.
-const deferred = 200
+// deferred is how many commands the deferred approaches submit before they read the first reply. miniredis would take
+// seconds for what 500 goroutines then have under way.
+func deferred(srv *server) int {
+	if srv.embedded {
+		return 20
+	}
+	return 200
+}
 
 func openPlain(srv *server) contender {
 	rdb := srv.client()
@@ -76,7 +82,7 @@ func openSubmit(srv *server) contender {
 	ap := autopipe.New(autopipe.WithBlockOnFull()) // 500 goroutines x 200 commands are more than a queue holds
 	rdb.AddHook(ap)
 	return contender{
-		worker: func(key, value string) load.Worker { return &submitWorker{rdb: rdb, key: key, value: value} },
+		worker: func(key, value string) load.Worker { return &submitWorker{rdb: rdb, key: key, value: value, n: deferred(srv)} },
 		batch:  func() float64 { return ap.Stats().MeanBatch() },
 		close:  func() { _ = rdb.Close() },
 	}
@@ -85,13 +91,14 @@ func openSubmit(srv *server) contender {
 type submitWorker struct {
 	rdb        *redis.Client
 	key, value string
+	n          int
 	futures    []*autopipe.Future[*redis.StatusCmd]
 }
 
 // Do implements load.Worker.
 func (w *submitWorker) Do(ctx context.Context) (int, error) {
 	w.futures = w.futures[:0]
-	for range deferred {
+	for range w.n {
 		w.futures = append(w.futures, autopipe.Submit(ctx, w.rdb, redis.NewStatusCmd(ctx, "set", w.key, w.value)))
 	}
 	for _, f := range w.futures {
@@ -99,7 +106,7 @@ func (w *submitWorker) Do(ctx context.Context) (int, error) {
 			return 0, err
 		}
 	}
-	return deferred, nil
+	return w.n, nil
 }
 
 // openWindow collects commands, submits them together and reads the replies later.
@@ -110,7 +117,7 @@ func openWindow(opts ...autopipe.WindowOption) func(*server) contender {
 		rdb.AddHook(ap)
 		return contender{
 			worker: func(key, value string) load.Worker {
-				return &windowWorker{win: autopipe.NewWindow(rdb, opts...), key: key, value: value}
+				return &windowWorker{win: autopipe.NewWindow(rdb, opts...), key: key, value: value, n: deferred(srv)}
 			},
 			batch: func() float64 { return ap.Stats().MeanBatch() },
 			close: func() { _ = rdb.Close() },
@@ -121,15 +128,16 @@ func openWindow(opts ...autopipe.WindowOption) func(*server) contender {
 type windowWorker struct {
 	win        *autopipe.Window
 	key, value string
+	n          int
 }
 
 // Do implements load.Worker.
 func (w *windowWorker) Do(ctx context.Context) (int, error) {
-	for range deferred {
+	for range w.n {
 		w.win.Set(ctx, w.key, w.value, 0)
 	}
 	if err := w.win.Submit(ctx).Wait(ctx); err != nil {
 		return 0, err
 	}
-	return deferred, nil
+	return w.n, nil
 }

@@ -27,7 +27,7 @@ func TestFlagsThatMakeNoSense(t *testing.T) {
 func TestFlags(t *testing.T) {
 	t.Setenv("REDIS_ADDR", "")
 	c, err := parseFlags(nil, nil)
-	if err != nil || c.server != nil || c.duration != 3*time.Second || c.goroutines != 500 || !c.install {
+	if err != nil || c.server != nil || c.duration != 2*time.Second || c.goroutines != 500 || !c.install {
 		t.Errorf("defaults: %+v, %v", c, err)
 	}
 	for in, want := range map[string]string{
