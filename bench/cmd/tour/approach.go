@@ -82,9 +82,11 @@ func openSubmit(srv *server) contender {
 	ap := autopipe.New(autopipe.WithBlockOnFull()) // 500 goroutines x 200 commands are more than a queue holds
 	rdb.AddHook(ap)
 	return contender{
-		worker: func(key, value string) load.Worker { return &submitWorker{rdb: rdb, key: key, value: value, n: deferred(srv)} },
-		batch:  func() float64 { return ap.Stats().MeanBatch() },
-		close:  func() { _ = rdb.Close() },
+		worker: func(key, value string) load.Worker {
+			return &submitWorker{rdb: rdb, key: key, value: value, n: deferred(srv)}
+		},
+		batch: func() float64 { return ap.Stats().MeanBatch() },
+		close: func() { _ = rdb.Close() },
 	}
 }
 
