@@ -11,11 +11,10 @@ help: ## list the targets
 demo: ## the tour: autopipe on a real Redis, and a plain client beside it (REDIS_ADDR to use yours)
 	@cd $(CMD_DIR) && $(GO) run ./cmd/tour $(ARGS)
 
-test: redis-server ## all tests of all modules, with the race detector, against a real redis-server
+test: redis-server promtool ## all tests of all modules, with the race detector, against a real redis-server
 	@set -e; for m in $(MODULES); do echo "== go test -race ./... in $$m"; (cd $$m && $(GO) test -race $(TESTFLAGS) ./...); done
 
-# Allocation counts are exact only without the race detector.
-alloc: redis-server ## tests that the race detector would disturb
+alloc: redis-server ## allocation counts, which are exact only without the race detector
 	@$(GO) test -run 'Alloc' ./...
 
 stress: redis-server ## the stress test for minutes (AUTOPIPE_STRESS=5m)
@@ -59,13 +58,21 @@ fmt: ## gofmt
 tidy: ## go mod tidy in all modules
 	@set -e; for m in $(MODULES); do (cd $$m && $(GO) mod tidy); done
 
-# The tests start their own servers from this binary.
-.PHONY: redis-server
+# The tests start their own servers from redis-server, and check metrics with promtool.
+.PHONY: redis-server promtool
 redis-server:
-	@command -v redis-server >/dev/null || test -n "$$REDIS_SERVER" || { \
-	  if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
-	    echo "redis-server is missing: installing the Debian package"; \
-	    (apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq redis-server) >/dev/null; \
-	  else \
-	    echo "The tests need redis-server: apt-get install -y redis-server (or REDIS_SERVER=/path/to/redis-server)" >&2; exit 1; \
-	  fi; }
+	@test -n "$$REDIS_SERVER" || { $(call need,redis-server,redis-server); }
+
+promtool:
+	@$(call need,promtool,prometheus)
+
+# need installs a Debian package if its program is missing and that is possible, else says what to do.
+define need
+command -v $(1) >/dev/null || { \
+  if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+    echo "$(1) is missing: installing the Debian package $(2)"; \
+    (apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(2)) >/dev/null; \
+  else \
+    echo "$(1) is needed: apt-get install -y $(2)" >&2; exit 1; \
+  fi; }
+endef
