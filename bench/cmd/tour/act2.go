@@ -142,7 +142,7 @@ func list(rows []row, pick func([]float64) float64) string {
 	var parts []string
 	for _, r := range rows {
 		if len(r.rates) > 0 {
-			parts = append(parts, fmt.Sprintf("%.3g", pick(r.rates)/1000))
+			parts = append(parts, number(int(pick(r.rates)/1000)))
 		}
 	}
 	if len(parts) == 0 {
