@@ -19,6 +19,12 @@
 // reply returns *UncertainError instead of being sent twice (see RetryPolicy). Clients made by WithTimeout carry
 // no hooks in go-redis v9 and so bypass autopipe.
 //
+// # More
+//
+// Submit and Window send commands whose results are read later. Attach gives each node of a cluster or ring its own lane.
+// Direct sends one call around the batches, and WithMergePipelines lets explicit pipelines share them. Stats and the
+// observers of package telemetry tell what became of every command.
+//
 // # How it works
 //
 // Each hook chain that go-redis builds has a lane: a queue of commands and a number of places for batches in
