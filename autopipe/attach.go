@@ -2,8 +2,11 @@ package autopipe
 
 import (
 	"context"
+	"maps"
 	"runtime"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 	"weak"
 
@@ -81,7 +84,8 @@ func attachNodes(h *Hook, c nodes) {
 	case *redis.ClusterClient:
 		top.each = c.ForEachShard
 	case *redis.Ring:
-		top.each = c.ForEachShard
+		top.each = c.ForEachShard // but those that are down
+		top.missing = slices.Collect(maps.Values(c.Options().Addrs))
 	}
 	c.AddHook(top)
 }
@@ -89,10 +93,14 @@ func attachNodes(h *Hook, c nodes) {
 // topHook sits above a cluster client or ring whose nodes have lanes. Commands pass through it to their node; it opens
 // the errors that the lanes have sealed, and carries submitted commands, which must wait somewhere for redirections.
 type topHook struct {
-	h     *Hook
-	each  func(context.Context, func(context.Context, *redis.Client) error) error
-	first sync.Once
-	seen  sync.Map // nodes that have the hook, by weak pointer
+	h    *Hook
+	each func(context.Context, func(context.Context, *redis.Client) error) error
+	seen sync.Map // nodes that have the hook, by weak pointer
+
+	whole   atomic.Bool // the nodes that the client had before Attach have the hook
+	mu      sync.Mutex
+	looking chan struct{} // closed when the look at the nodes that goes on now is over
+	missing []string      // a Ring's shards that have not been seen
 }
 
 // attach gives a node its lane.
@@ -102,18 +110,47 @@ func (t *topHook) attach(node *redis.Client) {
 		return
 	}
 	runtime.AddCleanup(node, func(key weak.Pointer[redis.Client]) { t.seen.Delete(key) }, key)
-	node.AddHook(&nodeHook{Hook: t.h, node: node.Options().Addr})
+	addr := node.Options().Addr
+	node.AddHook(&nodeHook{Hook: t.h, node: addr})
+	t.mu.Lock()
+	t.missing = slices.DeleteFunc(t.missing, func(a string) bool { return a == addr })
+	t.mu.Unlock()
 }
 
 // before attaches the nodes that the client knew before Attach; later ones come through OnNewNode. It runs with the
-// first command, which is about to learn the topology anyway.
+// first command, which is about to learn the topology anyway, and again with later ones if a cluster could not be
+// reached or a shard of a Ring was down, since then nobody names them.
 func (t *topHook) before(ctx context.Context) {
-	t.first.Do(func() {
-		_ = t.each(ctx, func(_ context.Context, node *redis.Client) error {
-			t.attach(node)
-			return nil
-		})
+	if t.whole.Load() {
+		return
+	}
+	t.mu.Lock()
+	looking := t.looking
+	if looking == nil && !t.whole.Load() {
+		looking = make(chan struct{})
+		t.looking = looking
+		go t.look(context.WithoutCancel(ctx), looking) // for all callers: nobody's context ends it, the client's timeouts do
+	}
+	t.mu.Unlock()
+	if looking == nil {
+		return
+	}
+	select {
+	case <-looking:
+	case <-ctx.Done():
+	}
+}
+
+func (t *topHook) look(ctx context.Context, over chan struct{}) {
+	err := t.each(ctx, func(_ context.Context, node *redis.Client) error {
+		t.attach(node)
+		return nil
 	})
+	t.mu.Lock()
+	t.whole.Store(err == nil && len(t.missing) == 0)
+	t.looking = nil
+	t.mu.Unlock()
+	close(over)
 }
 
 func (t *topHook) DialHook(next redis.DialHook) redis.DialHook { return next }
@@ -184,12 +221,14 @@ func (n *nodeHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return n.process(next, n.node, true)
 }
 
-// upkeep reports whether cmd is how a cluster client learns its topology. It asks its nodes' clients, so on their lanes
-// these commands are not the user's traffic, like the set-up of connections.
+// upkeep reports whether cmd is how a cluster client or ring learns its topology and watches its nodes. It asks its
+// nodes' clients, so on their lanes these commands are not the user's traffic, like the set-up of connections.
 func upkeep(cmd redis.Cmder) bool {
 	switch cmd.Name() {
 	case "command":
 		return true
+	case "ping":
+		return hook.Watching()
 	case "cluster":
 		args := cmd.Args()
 		if len(args) < 2 {

@@ -103,6 +103,9 @@ func (h *Hook) process(next redis.ProcessHook, node string, routed bool) redis.P
 	}
 	l := &lane{h: h, chain: chain, node: node, routed: routed}
 	chain.Owner = l
+	if node != "" { // known from the start, as its direct commands are counted under its name too
+		l.meet()
+	}
 	return l.process
 }
 

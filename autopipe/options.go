@@ -10,7 +10,7 @@ import (
 const (
 	DefaultMaxBatch      = 512       // commands; 1 ... 65,536
 	DefaultMaxBatchBytes = 128 << 10 // bytes; 1 KiB ... 64 MiB
-	DefaultMaxInFlight   = 8         // batches; 1 ... 1,024
+	DefaultMaxInFlight   = 16        // batches; 1 ... 1,024
 	DefaultMaxQueue      = 65536     // commands; 1 ... 16,777,216
 	DefaultMaxRetries    = 3         // retries; 0 ... 100, as go-redis's own default
 	maxLinger            = time.Second
@@ -116,7 +116,7 @@ func WithMaxBatch(commands int) Option { return func(c *config) { c.maxBatch = c
 // connections carry several such at once.
 func WithMaxBatchBytes(bytes int) Option { return func(c *config) { c.maxBatchBytes = bytes } }
 
-// WithMaxInFlight sets how many batches of one lane may be on their way at once, 1 to 1,024. Default 8. Within
+// WithMaxInFlight sets how many batches of one lane may be on their way at once, 1 to 1,024. Default 16. Within
 // it the lane finds the number by itself, from the round trips it sees. Each batch in flight uses a connection
 // of the client's pool, so a limit above Options.PoolSize only moves the waiting there.
 func WithMaxInFlight(batches int) Option { return func(c *config) { c.maxInFlight = batches } }

@@ -197,11 +197,24 @@ func (s *laneSet) gauges() (g telemetry.Gauges) {
 		}
 	}
 	s.mu.Unlock()
+	place := map[string]int{}
 	for _, l := range lanes {
 		l.mu.Lock()
-		g.Queued += l.q.n + l.held
-		g.InFlight += l.inFlight
+		queued, inFlight := l.q.n+l.held, l.inFlight
 		l.mu.Unlock()
+		g.Queued += queued
+		g.InFlight += inFlight
+		if l.node == "" {
+			continue
+		}
+		i, known := place[l.node]
+		if !known {
+			i = len(g.Nodes)
+			place[l.node] = i
+			g.Nodes = append(g.Nodes, telemetry.NodeGauges{Node: l.node})
+		}
+		g.Nodes[i].Queued += queued
+		g.Nodes[i].InFlight += inFlight
 	}
 	return g
 }

@@ -35,6 +35,16 @@ type Pipe struct {
 type Gauges struct {
 	Queued   int // commands admitted and not yet cut
 	InFlight int // batches on their way, lone commands included
+
+	// Nodes are the same by node, for the nodes with lanes of their own whose clients are in use, in no order. Lanes of
+	// no single node are in the sums only.
+	Nodes []NodeGauges
+}
+
+// NodeGauges is the part of a node in Gauges.
+type NodeGauges struct {
+	Node             string // host:port
+	Queued, InFlight int
 }
 
 // Events is the set of functions an observer wants called; nil ones cost nothing. They are called

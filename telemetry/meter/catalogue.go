@@ -17,8 +17,8 @@ const (
 	Gauge     Kind = "gauge"
 )
 
-// The label keys that all exporters use. A metric has LabelPipe, the metrics of traffic also LabelNode, which is empty
-// but on lanes of their own for each node.
+// The label keys that all exporters use. A metric has LabelPipe, the metrics of traffic and of the queue also LabelNode,
+// which is empty but on lanes of their own for each node.
 const (
 	LabelPipe    = "pipe"
 	LabelNode    = "node"
@@ -50,6 +50,7 @@ type Metric struct {
 	Distribution func(*Series) *Distribution
 	Layout       *histogram.Layout
 	Value        func(*State) float64
+	NodeValue    func(telemetry.NodeGauges) float64
 	PoolValue    func(*Pool) float64
 }
 
@@ -148,21 +149,21 @@ var (
 var (
 	QueueDepth = &Metric{
 		Name: "autopipe.queue.depth", Prometheus: "autopipe_queue_depth", Unit: "{command}", Kind: Gauge,
-		Help:   "Commands that wait for a batch now, in all lanes of the pipe.",
-		PromQL: `max by (pipe) (autopipe_queue_depth / autopipe_queue_limit)`,
-		Value:  func(s *State) float64 { return float64(s.Gauges.Queued) },
+		Help:      "Commands that wait for a batch now.",
+		PromQL:    `max by (pipe) (autopipe_queue_depth / on (instance, pipe) group_left autopipe_queue_limit)`,
+		NodeValue: func(n telemetry.NodeGauges) float64 { return float64(n.Queued) },
 	}
 	QueueLimit = &Metric{
 		Name: "autopipe.queue.limit", Prometheus: "autopipe_queue_limit", Unit: "{command}", Kind: Gauge,
 		Help:   "Commands that may wait in one lane before more are rejected (WithMaxQueue), summed over the hooks of the pipe.",
-		PromQL: `autopipe_queue_depth > 0.8 * autopipe_queue_limit`,
+		PromQL: `autopipe_queue_depth > on (instance, pipe) group_left 0.8 * autopipe_queue_limit`,
 		Value:  func(s *State) float64 { return float64(s.QueueLimit) },
 	}
 	BatchesInFlight = &Metric{
 		Name: "autopipe.batches.in_flight", Prometheus: "autopipe_batches_in_flight", Unit: "{batch}", Kind: Gauge,
-		Help:   "Batches on their way now, lone commands included.",
-		PromQL: `max_over_time(autopipe_batches_in_flight[5m])`,
-		Value:  func(s *State) float64 { return float64(s.Gauges.InFlight) },
+		Help:      "Batches on their way now, lone commands included.",
+		PromQL:    `max by (pipe, node) (max_over_time(autopipe_batches_in_flight[5m]))`,
+		NodeValue: func(n telemetry.NodeGauges) float64 { return float64(n.InFlight) },
 	}
 	BatchLimit = &Metric{
 		Name: "autopipe.batch.limit", Prometheus: "autopipe_batch_limit", Unit: "{command}", Kind: Gauge,

@@ -88,7 +88,7 @@ type State struct {
 	Series []*Series
 
 	// Of the hooks that are still in use.
-	Gauges     telemetry.Gauges
+	Nodes      []telemetry.NodeGauges // by node, the first without a name for all other lanes
 	QueueLimit int
 	BatchLimit int
 	Configs    []telemetry.Pipe     // one of each different set of options; without Gauges

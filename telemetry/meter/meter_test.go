@@ -3,7 +3,9 @@ package meter
 import (
 	"context"
 	"fmt"
+	"maps"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -171,8 +173,8 @@ func TestHooksAreNotKeptAlive(t *testing.T) {
 		}
 	}
 	s := only(t, m)
-	if s.Gauges.Queued != 3 || s.Gauges.InFlight != 1 || s.QueueLimit != 10 {
-		t.Errorf("gauges %+v, limit %d: want those of the one hook alive", s.Gauges, s.QueueLimit)
+	if n := s.Nodes; len(n) != 1 || n[0] != (telemetry.NodeGauges{Queued: 3, InFlight: 1}) || s.QueueLimit != 10 {
+		t.Errorf("gauges %+v, limit %d: want those of the one hook alive", s.Nodes, s.QueueLimit)
 	}
 	if got := total(s, Commands); got != 1000 || len(s.Series) != 1 {
 		t.Errorf("%d commands in %d series", got, len(s.Series))
@@ -231,4 +233,55 @@ func TestNamesTranslate(t *testing.T) {
 			t.Errorf("%s: no help or no query", m.Name)
 		}
 	}
+}
+
+// TestGoneNodes: hooks of one pipe say which nodes they know; the series of others go, and of those that come again start anew.
+func TestGoneNodes(t *testing.T) {
+	m := New(Options{})
+	var nodes [2][]telemetry.NodeGauges
+	var ev [2]telemetry.Events
+	for i := range nodes {
+		ev[i] = m.Attach(telemetry.Pipe{Name: "p", Gauges: func() telemetry.Gauges {
+			g := telemetry.Gauges{Queued: 1, Nodes: nodes[i]}
+			for _, n := range nodes[i] {
+				g.Queued += n.Queued
+			}
+			return g
+		}}, nil)
+	}
+	send := func(hook int, node string) {
+		b := batch(1)
+		b.Node = node
+		ev[hook].BatchEnd(context.Background(), b)
+	}
+	check := func(what string, want map[string]uint64, queued ...telemetry.NodeGauges) {
+		t.Helper()
+		s := only(t, m)
+		got := map[string]uint64{}
+		for _, s := range s.Series {
+			got[s.Node] = Commands.Counts(s)[telemetry.OutcomeOK].Load()
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("%s: commands by node %v, want %v", what, got, want)
+		}
+		if !slices.Equal(s.Nodes, queued) {
+			t.Errorf("%s: gauges %v, want %v", what, s.Nodes, queued)
+		}
+	}
+	nodes[0] = []telemetry.NodeGauges{{Node: "b", Queued: 5}, {Node: "a", Queued: 2}}
+	nodes[1] = []telemetry.NodeGauges{{Node: "b", Queued: 3}}
+	send(0, "a")
+	send(0, "b")
+	send(1, "b")
+	send(1, "")
+	rest, a := telemetry.NodeGauges{Queued: 2}, telemetry.NodeGauges{Node: "a", Queued: 2}
+	check("two nodes", map[string]uint64{"": 1, "a": 1, "b": 2}, rest, a, telemetry.NodeGauges{Node: "b", Queued: 8})
+	nodes[1] = nil
+	check("one hook knows it", map[string]uint64{"": 1, "a": 1, "b": 2}, rest, a, telemetry.NodeGauges{Node: "b", Queued: 5})
+	nodes[0] = nodes[0][1:]
+	check("none knows it", map[string]uint64{"": 1, "a": 1}, rest, a)
+	nodes[1] = []telemetry.NodeGauges{{Node: "b"}}
+	send(1, "b")
+	check("it is back", map[string]uint64{"": 1, "a": 1, "b": 1}, rest, a, telemetry.NodeGauges{Node: "b"})
+	runtime.KeepAlive(ev)
 }

@@ -30,8 +30,8 @@ Every metric that autopipe exports, what it says, and a query that uses it. The 
 Prometheus's; an OTLP path translates the one into the other, so queries and dashboards serve both. This page is made from
 the code: ` + "`go test ./telemetry/meter -run MetricsMD -update`" + `.
 
-Labels, which are OpenTelemetry's attributes: all metrics but ` + "`autopipe_build_info`" + ` have ` + "`pipe`" + ` (WithName), the counters and
-histograms have ` + "`node`" + ` (host:port, on lanes of their own for each node), some have one more, given in the table.
+Labels, which are OpenTelemetry's attributes: all metrics but ` + "`autopipe_build_info`" + ` have ` + "`pipe`" + ` (WithName); the counters,
+histograms, queue depth and batches in flight have ` + "`node`" + ` (host:port, where each node has lanes of its own; the series of a node that is gone disappear); some have one more, given in the table.
 Keys, values, arguments, error texts and raw command names are never labels. All values of a label exist at 0 from the start.
 ` + "`WithCommandNames`" + ` adds ` + "`command`" + ` to the metrics marked with (c): names of autopipe's own table and ` + "`other`" + `.
 

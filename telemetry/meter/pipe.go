@@ -53,8 +53,8 @@ func (p *pipe) alive() []*attachment {
 	return list
 }
 
-// MaxNodes bounds how many nodes of one pipe are told apart; later ones are counted together as Other. Nodes come and go
-// in a cluster whose addresses change, and a counter cannot be taken back.
+// MaxNodes bounds how many nodes of one pipe are told apart; later ones are counted together as Other. The series of a
+// node disappear at the first reading after its client has been closed and collected.
 const MaxNodes = 256
 
 // series returns the counts of a node, made at its first use.
@@ -88,21 +88,23 @@ func (p *pipe) series(node string) *Series {
 
 func (p *pipe) read() *State {
 	st := &State{Pipe: p.name, Series: []*Series{p.root}}
-	if nodes := p.nodes.Load(); nodes != nil {
-		for _, node := range slices.Sorted(maps.Keys(*nodes)) {
-			st.Series = append(st.Series, (*nodes)[node])
-		}
-	}
+	before := p.nodes.Load()
 	p.mu.Lock()
 	hooks := p.alive()
 	p.mu.Unlock()
+	nodes, told := gauges(hooks)
+	st.Nodes = nodes
+	if before != nil {
+		nodes := *before
+		if told {
+			nodes = p.forget(nodes, st.Nodes)
+		}
+		for _, node := range slices.Sorted(maps.Keys(nodes)) {
+			st.Series = append(st.Series, nodes[node])
+		}
+	}
 	var sources []*PoolSource
 	for _, a := range hooks {
-		if a.config.Gauges != nil {
-			g := a.config.Gauges()
-			st.Gauges.Queued += g.Queued
-			st.Gauges.InFlight += g.InFlight
-		}
 		st.QueueLimit += a.config.MaxQueue
 		st.BatchLimit = max(st.BatchLimit, a.config.MaxBatch)
 		st.addConfig(a.config)
@@ -112,6 +114,49 @@ func (p *pipe) read() *State {
 		}
 	}
 	return st
+}
+
+// gauges sums what the hooks say, by node. The lanes of no single node come first. told is false if a hook says nothing.
+func gauges(hooks []*attachment) (list []telemetry.NodeGauges, told bool) {
+	rest := telemetry.NodeGauges{}
+	by := map[string]telemetry.NodeGauges{}
+	for _, a := range hooks {
+		if a.config.Gauges == nil {
+			return []telemetry.NodeGauges{{}}, false
+		}
+		g := a.config.Gauges()
+		rest.Queued += g.Queued
+		rest.InFlight += g.InFlight
+		for _, n := range g.Nodes {
+			sum := by[n.Node]
+			by[n.Node] = telemetry.NodeGauges{Node: n.Node, Queued: sum.Queued + n.Queued, InFlight: sum.InFlight + n.InFlight}
+			rest.Queued -= n.Queued
+			rest.InFlight -= n.InFlight
+		}
+	}
+	list = append(list, rest)
+	for _, node := range slices.Sorted(maps.Keys(by)) {
+		list = append(list, by[node])
+	}
+	return list, true
+}
+
+// forget drops the series of nodes that were there before and that no hook knows any more, and returns those that
+// remain. before was read before the hooks were asked: a node that has just come is not in it.
+func (p *pipe) forget(before map[string]*Series, known []telemetry.NodeGauges) map[string]*Series {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	nodes := *p.nodes.Load()
+	next := maps.Clone(nodes)
+	for node := range before {
+		if node != Other && !slices.ContainsFunc(known, func(n telemetry.NodeGauges) bool { return n.Node == node }) {
+			delete(next, node)
+		}
+	}
+	if len(next) < len(nodes) {
+		p.nodes.Store(&next)
+	}
+	return next
 }
 
 func (s *State) addConfig(c telemetry.Pipe) {

@@ -2,6 +2,7 @@ package otelpipe_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -32,7 +33,13 @@ func batch(n int, names ...string) *telemetry.Batch {
 
 func attach(o telemetry.Observer, name string) telemetry.Events {
 	return o.Attach(telemetry.Pipe{Name: name, MaxBatch: 512, MaxQueue: 65536, Retry: "safe",
-		Gauges: func() telemetry.Gauges { return telemetry.Gauges{Queued: 2, InFlight: 1} }})
+		Gauges: func() telemetry.Gauges {
+			g := telemetry.Gauges{Queued: 2, InFlight: 1}
+			for i := range 3 {
+				g.Nodes = append(g.Nodes, telemetry.NodeGauges{Node: fmt.Sprintf("127.0.0.1:%d", 7000+i)})
+			}
+			return g
+		}})
 }
 
 func pool() *redis.PoolStats {

@@ -37,6 +37,10 @@ func gauges(m *meter.Metric, st *meter.State, f func(attribute.Set, float64)) {
 	switch {
 	case m.Value != nil:
 		f(attribute.NewSet(pipe), m.Value(st))
+	case m.NodeValue != nil:
+		for _, n := range st.Nodes {
+			f(series(st.Pipe, n.Node), m.NodeValue(n))
+		}
 	case m.PoolValue != nil:
 		for i, name := range meter.PoolNames {
 			if st.HasPool[i] {

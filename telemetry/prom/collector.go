@@ -68,6 +68,8 @@ func labels(m *meter.Metric) []string {
 		return append([]string{meter.LabelPipe}, keys(meter.ConfigLabels(telemetry.Pipe{}))...)
 	case m.Value != nil:
 		return []string{meter.LabelPipe}
+	case m.NodeValue != nil:
+		return []string{meter.LabelPipe, meter.LabelNode}
 	case m.PoolValue != nil:
 		return []string{meter.LabelPipe, meter.LabelPool}
 	}
@@ -124,6 +126,10 @@ func (c *collector) collect(ch chan<- prometheus.Metric, d desc, state *meter.St
 	switch {
 	case d.Value != nil:
 		ch <- prometheus.MustNewConstMetric(d.Desc, prometheus.GaugeValue, d.Value(state), state.Pipe)
+	case d.NodeValue != nil:
+		for _, n := range state.Nodes {
+			ch <- prometheus.MustNewConstMetric(d.Desc, prometheus.GaugeValue, d.NodeValue(n), state.Pipe, n.Node)
+		}
 	case d.PoolValue != nil:
 		for i, name := range meter.PoolNames {
 			if state.HasPool[i] {
