@@ -56,19 +56,22 @@ func Attach(rdb redis.UniversalClient, opts ...Option) *Hook {
 	return h
 }
 
-// attached knows the hook of each client that Attach has seen, by weak pointer.
+// attached knows the hook of each client that Attach has seen. Both are weak: a hook's observers may lead to its client,
+// and as long as the client is in use, it holds its hook.
 var attached sync.Map
 
 func attachedTo[T any](client *T, opts []Option) (h *Hook, fresh bool) {
 	key := weak.Make(client)
-	if h, ok := attached.Load(key); ok {
-		return h.(*Hook), false
+	if w, ok := attached.Load(key); ok {
+		return w.(weak.Pointer[Hook]).Value(), false
 	}
-	got, loaded := attached.LoadOrStore(key, New(opts...))
-	if !loaded {
-		runtime.AddCleanup(client, func(key weak.Pointer[T]) { attached.Delete(key) }, key)
+	h = New(opts...)
+	w, loaded := attached.LoadOrStore(key, weak.Make(h))
+	if loaded { // attached by another goroutine, which holds it until its client does
+		return w.(weak.Pointer[Hook]).Value(), false
 	}
-	return got.(*Hook), !loaded
+	runtime.AddCleanup(client, func(key weak.Pointer[T]) { attached.Delete(key) }, key)
+	return h, true
 }
 
 // nodes is what ClusterClient and Ring have in common.
@@ -78,7 +81,7 @@ type nodes interface {
 }
 
 func attachNodes(h *Hook, c nodes) {
-	top := &topHook{h: h}
+	top := &topHook{h: h, seen: new(sync.Map)}
 	c.OnNewNode(top.attach)
 	switch c := c.(type) {
 	case *redis.ClusterClient:
@@ -95,7 +98,7 @@ func attachNodes(h *Hook, c nodes) {
 type topHook struct {
 	h    *Hook
 	each func(context.Context, func(context.Context, *redis.Client) error) error
-	seen sync.Map // nodes that have the hook, by weak pointer
+	seen *sync.Map // nodes that have the hook, by weak pointer
 
 	whole   atomic.Bool // the nodes that the client had before Attach have the hook
 	mu      sync.Mutex
@@ -109,7 +112,8 @@ func (t *topHook) attach(node *redis.Client) {
 	if _, loaded := t.seen.LoadOrStore(key, struct{}{}); loaded {
 		return
 	}
-	runtime.AddCleanup(node, func(key weak.Pointer[redis.Client]) { t.seen.Delete(key) }, key)
+	seen := t.seen // t itself leads to the client, and so to the node: it would never be collected
+	runtime.AddCleanup(node, func(key weak.Pointer[redis.Client]) { seen.Delete(key) }, key)
 	addr := node.Options().Addr
 	node.AddHook(&nodeHook{Hook: t.h, node: addr})
 	t.mu.Lock()

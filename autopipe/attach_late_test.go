@@ -1,7 +1,10 @@
 package autopipe_test
 
 import (
+	"context"
 	"fmt"
+	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -9,6 +12,7 @@ import (
 
 	"github.com/goautopipe/redis-autopipe/autopipe"
 	"github.com/goautopipe/redis-autopipe/internal/redistest"
+	"github.com/goautopipe/redis-autopipe/telemetry"
 )
 
 // TestAttach_RingShardDownAtFirst: a shard that is down when the first command is sent has a lane all the same, once it is
@@ -126,4 +130,48 @@ func TestAttach_UpkeepIsUncounted(t *testing.T) {
 		}
 		check(t, ap)
 	})
+}
+
+// holder is an observer that leads to the client, as those do that read its pool statistics.
+type holder struct{ rdb redis.UniversalClient }
+
+func (h *holder) Attach(telemetry.Pipe) telemetry.Events {
+	return telemetry.Events{BatchEnd: func(context.Context, *telemetry.Batch) { _ = h.rdb }}
+}
+
+// TestAttach_KeepsNoClient: a client or ring that is closed and dropped is collected, although Attach remembers its hook and
+// the hook's observer the client. go-redis itself keeps a cluster client for a minute: that is
+// TestTopology_ClusterClientsComeAndGo.
+func TestAttach_KeepsNoClient(t *testing.T) {
+	s := redistest.Run(t)
+	for name, dial := range map[string]func(gone func()) redis.UniversalClient{
+		"client": func(gone func()) redis.UniversalClient {
+			c := redis.NewClient(&redis.Options{Addr: s.Addr()})
+			runtime.AddCleanup(c, func(f func()) { f() }, gone)
+			return c
+		},
+		"ring": func(gone func()) redis.UniversalClient {
+			c := redis.NewRing(&redis.RingOptions{Addrs: map[string]string{"a": s.Addr()}})
+			runtime.AddCleanup(c, func(f func()) { f() }, gone)
+			return c
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var gone atomic.Bool
+			func() {
+				rdb := dial(func() { gone.Store(true) })
+				o := &holder{rdb}
+				autopipe.Attach(rdb, autopipe.WithObserver(o))
+				many(50, func(i int) {
+					if err := rdb.Set(bg, fmt.Sprint("key", i), i, 0).Err(); err != nil {
+						t.Error(err)
+					}
+				})
+				if err := rdb.Close(); err != nil {
+					t.Error(err)
+				}
+			}()
+			until(t, "the client is collected", func() bool { runtime.GC(); return gone.Load() })
+		})
+	}
 }
