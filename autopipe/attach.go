@@ -162,13 +162,14 @@ func (t *topHook) DialHook(next redis.DialHook) redis.DialHook { return next }
 func (t *topHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	l := &lane{h: t.h, chain: &hook.Chain{}} // for the order of submitted units; nothing queues in it
 	return func(ctx context.Context, cmd redis.Cmder) error {
+		start := l.now()
 		t.before(ctx)
 		if s, ok := cmd.(*submission); ok {
 			return l.relay(ctx, s, []redis.Cmder{s}, func(ctx context.Context, cmds []redis.Cmder) error {
-				return t.open(ctx, cmds[0], next(ctx, cmds[0]))
+				return t.open(ctx, cmds[0], start, next(ctx, cmds[0]))
 			})
 		}
-		return t.open(ctx, cmd, next(ctx, cmd))
+		return t.open(ctx, cmd, start, next(ctx, cmd))
 	}
 }
 
@@ -187,7 +188,7 @@ func (t *topHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proc
 
 // open gives the caller the error that a node's lane had sealed, and counts a command that the lane passed up for
 // another try which the cluster client has given up.
-func (t *topHook) open(ctx context.Context, cmd redis.Cmder, err error) error {
+func (t *topHook) open(ctx context.Context, cmd redis.Cmder, start time.Duration, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -197,7 +198,9 @@ func (t *topHook) open(ctx context.Context, cmd redis.Cmder, err error) error {
 	if outcome, ok := passedUp(err); ok {
 		t.h.count.outcome[outcome].Add(1)
 		if t.h.observed {
-			t.h.events.drop(ctx, &telemetry.Drop{Pipe: t.h.cfg.name, Name: cmd.Name(), Outcome: outcome, InFlight: true})
+			t.h.events.drop(ctx, &telemetry.Drop{
+				Pipe: t.h.cfg.name, Name: cmd.Name(), Outcome: outcome, InFlight: true, Waited: t.h.now() - start,
+			})
 		}
 	}
 	return err
