@@ -2,6 +2,7 @@ package autopipe
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"runtime"
 	"slices"
@@ -182,7 +183,15 @@ func (t *topHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proc
 				return l.relay(ctx, s, cmds, next)
 			}
 		}
-		return next(ctx, cmds)
+		err := next(ctx, cmds)
+		if t.h.cfg.merge { // then nodes' lanes carried them
+			for _, cmd := range cmds {
+				if sealed := cmd.Err(); sealed != nil {
+					cmd.SetErr(unseal(sealed))
+				}
+			}
+		}
+		return unseal(err)
 	}
 }
 
@@ -195,7 +204,7 @@ func (t *topHook) open(ctx context.Context, cmd redis.Cmder, start time.Duration
 	if inner := unseal(err); inner != err {
 		return inner
 	}
-	if outcome, ok := passedUp(err); ok {
+	if outcome, ok := passedUp(ctx, err); ok {
 		t.h.count.outcome[outcome].Add(1)
 		if t.h.observed {
 			t.h.events.drop(ctx, &telemetry.Drop{
@@ -206,13 +215,18 @@ func (t *topHook) open(ctx context.Context, cmd redis.Cmder, start time.Duration
 	return err
 }
 
-// passedUp reports whether err is of a kind that a node's lane passes to the cluster client uncounted, and how the
-// command ended if it comes out above.
-func passedUp(err error) (telemetry.Outcome, bool) {
-	if isReply(err) {
+// passedUp reports whether err is of a kind that a node's lane passes to the cluster client uncounted, or the cluster
+// client's own, and how the command ended if it comes out above.
+func passedUp(ctx context.Context, err error) (telemetry.Outcome, bool) {
+	switch {
+	case errors.As(err, new(*sealedError)): // one node's among several
+		return 0, false
+	case isReply(err):
 		_, refused := refusal(err)
 		_, redirected := redirect(err)
 		return telemetry.OutcomeServerError, refused || redirected
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()): // in the pause before another try: lanes seal theirs
+		return telemetry.OutcomeCancelled, true
 	}
 	_, sent := transportCause(err)
 	return telemetry.OutcomeTransportError, !sent || isTransport(err)

@@ -87,8 +87,9 @@ func (h *Hook) around(ctx context.Context, next redis.ProcessHook, node string, 
 	defer func() {
 		h.count.direct[reason].Add(1)
 		passed := false
-		if node != "" { // the cluster client above may try again; what it gives up is counted there
-			_, passed = passedUp(err)
+		if node != "" && outcome != telemetry.OutcomeCancelled {
+			// The cluster client above may try again; what it gives up is counted there.
+			_, passed = passedUp(ctx, err)
 			passed = passed && err != nil
 		}
 		if !passed {
@@ -113,6 +114,9 @@ func (h *Hook) around(ctx context.Context, next redis.ProcessHook, node string, 
 		outcome = telemetry.OutcomeCancelled
 	case errors.As(err, new(*UncertainError)):
 		outcome = telemetry.OutcomeUncertain
+	}
+	if node != "" && outcome == telemetry.OutcomeCancelled && !errors.As(err, new(*sealedError)) {
+		return &sealedError{err}
 	}
 	return err
 }

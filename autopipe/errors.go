@@ -71,19 +71,35 @@ func (l *lane) explain(left *leftError, cmd redis.Cmder, start time.Duration) er
 }
 
 // sealedError carries an error from a node's lane up through the cluster client, which would send the command again if
-// it could see the cause. The hook above the cluster client opens it.
+// it could see the cause. It also says that the command has been counted. The hook above the cluster client opens it.
 type sealedError struct{ err error }
 
 func (e *sealedError) Error() string { return e.err.Error() }
 
-// As finds an *UncertainError, for callers of a node's client (ForEachMaster), who have no hook above them.
+// As finds our own errors, for callers of a node's client (ForEachMaster), who have no hook above them.
 func (e *sealedError) As(target any) bool {
-	u, ok := e.err.(*UncertainError)
-	if p, want := target.(**UncertainError); ok && want {
-		*p = u
-		return true
+	switch target.(type) {
+	case **UncertainError, **ContextError:
+		return errors.As(e.err, target)
 	}
 	return false
+}
+
+// Is finds what go-redis does not send again, for the same callers.
+func (e *sealedError) Is(target error) bool {
+	switch target {
+	case context.Canceled, context.DeadlineExceeded, ErrQueueFull:
+		return errors.Is(e.err, target)
+	}
+	return false
+}
+
+// seal seals an error of a command that a node's lane has counted.
+func (l *lane) seal(err error) error {
+	if !l.routed {
+		return err
+	}
+	return &sealedError{err}
 }
 
 func unseal(err error) error {

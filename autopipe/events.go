@@ -72,7 +72,7 @@ func (e *events) drop(ctx context.Context, d *telemetry.Drop) {
 	}
 }
 
-// drop counts and reports a command whose caller gets no reply, and returns err for it.
+// drop counts and reports a command whose caller gets no reply, and returns err for it, sealed if need be.
 func (l *lane) drop(ctx context.Context, cmd redis.Cmder, o telemetry.Outcome, inFlight bool, since time.Duration, err error) error {
 	l.h.count.outcome[o].Add(1)
 	if l.h.observed {
@@ -82,5 +82,5 @@ func (l *lane) drop(ctx context.Context, cmd redis.Cmder, o telemetry.Outcome, i
 		}
 		l.h.events.drop(ctx, &d)
 	}
-	return err
+	return l.seal(err)
 }

@@ -45,7 +45,7 @@ func (l *lane) decide(c *call, own bool) {
 			l.again(c, cause)
 		}
 	case own && c.ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
-		c.outcome = telemetry.OutcomeCancelled
+		c.outcome, c.err = telemetry.OutcomeCancelled, l.seal(err)
 	default:
 		c.outcome = telemetry.OutcomeTransportError
 		cause, sent := transportCause(err)
@@ -67,8 +67,8 @@ func (l *lane) decide(c *call, own bool) {
 			c.outcome = telemetry.OutcomeUncertain
 			c.err = &UncertainError{Command: c.cmd.Name(), Err: err}
 		}
-		if l.routed && !c.replays && !c.passed {
-			c.err = &sealedError{c.err}
+		if !c.replays && !c.passed {
+			c.err = l.seal(c.err)
 		}
 	}
 }
