@@ -1,0 +1,12 @@
+//go:build unix && !linux
+
+package stack
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// inherit puts the child into a process group of its own, so that Ctrl-C reaches us only and we end the children in
+// order. Nothing ends them here if we are killed.
+func inherit(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
