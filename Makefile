@@ -3,7 +3,8 @@ GO      ?= go
 MODULES := $(shell sed -n 's|^[[:space:]]*\(\.[^ ]*\)$$|\1|p' go.work)
 CMD_DIR := bench
 
-.PHONY: help demo test alloc stress fuzz bench bench-quick bench-full bench-smoke profile generate generate-check lint fmt tidy
+.PHONY: help demo test alloc stress fuzz bench bench-quick bench-full bench-smoke profile cluster generate generate-check lint fmt tidy
+.PHONY: observe e2e up down dashboards test-dashboards dashboards-shots dashboards-render-test
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 18
@@ -11,7 +12,7 @@ help: ## list the targets
 demo: ## the tour: autopipe on a real Redis, and a plain client beside it (REDIS_ADDR to use yours)
 	@cd $(CMD_DIR) && $(GO) run ./cmd/tour $(ARGS)
 
-test: redis-server promtool ## all tests of all modules, with the race detector, against a real redis-server
+test: redis-server promtool redis-exporter ## all tests of all modules, with the race detector, against a real redis-server
 	@set -e; for m in $(MODULES); do echo "== go test -race ./... in $$m"; (cd $$m && $(GO) test -race $(TESTFLAGS) ./...); done
 
 alloc: redis-server ## allocation counts, which are exact only without the race detector
@@ -23,6 +24,38 @@ stress: redis-server ## the stress test for minutes (AUTOPIPE_STRESS=5m)
 fuzz: ## fuzz the classifier and the argument sizing (FUZZTIME=30s each)
 	$(GO) test ./hook -run '^$$' -fuzz '^FuzzClassify$$' -fuzztime $${FUZZTIME:-30s}
 	$(GO) test ./hook -run '^$$' -fuzz '^FuzzMeasure$$' -fuzztime $${FUZZTIME:-30s}
+
+cluster: redis-server ## leave a 3-master cluster running on 16600-16602, until Ctrl-C (ARGS=-stop ends another one)
+	@cd $(CMD_DIR) && $(GO) run ./cmd/cluster $(ARGS)
+
+observe: redis-server promtool redis-exporter ## redis, the demo load and Prometheus as local processes (ARGS="-warm 90s -- command")
+	@cd $(CMD_DIR) && $(GO) run ./cmd/observe $(ARGS)
+
+e2e: redis-server promtool ## telemetry to a real Prometheus and OpenTelemetry Collector, and the files of the compose stack
+	@cd e2e && GOWORK=off $(GO) test -race ./...
+
+up: ## the same with Grafana, Tempo and Pyroscope, in containers: http://localhost:3000
+	docker compose up --build --wait
+
+down: ## stop the containers and drop their data
+	docker compose down --volumes
+
+dashboards: ## make the dashboards, rules and alerts again
+	@cd dashboards/gen && $(GO) run . ..
+
+test-dashboards: redis-server promtool redis-exporter ## every query of every panel, rule and alert against the running demo (3 minutes)
+	@cd dashboards/gen && $(GO) test -race ./...
+	@cd $(CMD_DIR) && $(GO) run ./cmd/observe -warm 90s -- $(GO) test -C ../dashboards/gen -tags live -run TestLive -count=1 ./...
+
+dashboards-shots: redis-server promtool redis-exporter node chromium ## draw the dashboards to dashboards/shots, with data from the demo (4 minutes)
+	npm --prefix dashboards/render ci --ignore-scripts
+	npm --prefix dashboards/render run build
+	cd $(CMD_DIR) && $(GO) run ./cmd/observe -warm 150s -- npm --prefix ../dashboards/render run shots
+
+dashboards-render-test: node ## unit tests and type check of the renderer
+	npm --prefix dashboards/render ci --ignore-scripts
+	npm --prefix dashboards/render test
+	npm --prefix dashboards/render run typecheck
 
 generate: redis-server ## make the generated files again
 	$(GO) generate ./...
@@ -49,6 +82,7 @@ profile: redis-server ## profiles and flame graph of a scenario (ARGS="-list" na
 lint: ## gofmt, go vet, staticcheck
 	@out=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$out" || { echo "gofmt -w needed:"; echo "$$out"; exit 1; }
 	@set -e; for m in $(MODULES); do (cd $$m && $(GO) vet ./... && $(GO) run honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK) ./...); done
+	@cd e2e && export GOWORK=off && $(GO) vet ./... && $(GO) run honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK) ./...
 
 STATICCHECK := v0.8.2
 
@@ -57,14 +91,24 @@ fmt: ## gofmt
 
 tidy: ## go mod tidy in all modules
 	@set -e; for m in $(MODULES); do (cd $$m && $(GO) mod tidy); done
+	@cd e2e && GOWORK=off $(GO) mod tidy
 
 # The tests start their own servers from redis-server, and check metrics with promtool.
-.PHONY: redis-server promtool
+.PHONY: redis-server promtool redis-exporter node chromium
 redis-server:
 	@test -n "$$REDIS_SERVER" || { $(call need,redis-server,redis-server); }
 
 promtool:
 	@$(call need,promtool,prometheus)
+
+redis-exporter:
+	@$(call need,prometheus-redis-exporter,prometheus-redis-exporter)
+
+node:
+	@$(call need,npm,npm)
+
+chromium:
+	@$(call need,chromium,chromium)
 
 # need installs a Debian package if its program is missing and that is possible, else says what to do.
 define need
