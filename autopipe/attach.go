@@ -89,6 +89,7 @@ func attachNodes(h *Hook, c nodes) {
 		top.each = c.ForEachShard
 	case *redis.Ring:
 		top.each = c.ForEachShard // but those that are down
+		top.live = c.Len
 		top.missing = slices.Collect(maps.Values(c.Options().Addrs))
 	}
 	c.AddHook(top)
@@ -105,6 +106,9 @@ type topHook struct {
 	mu      sync.Mutex
 	looking chan struct{} // closed when the look at the nodes that goes on now is over
 	missing []string      // a Ring's shards that have not been seen
+	live    func() int    // how many of its shards a Ring believes to be up
+	seenUp  int           // the same at the last look
+	looked  time.Duration // when that was, on the hook's clock
 }
 
 // attach gives a node its lane.
@@ -131,7 +135,7 @@ func (t *topHook) before(ctx context.Context) {
 	}
 	t.mu.Lock()
 	looking := t.looking
-	if looking == nil && !t.whole.Load() {
+	if looking == nil && !t.whole.Load() && t.stale() {
 		looking = make(chan struct{})
 		t.looking = looking
 		go t.look(context.WithoutCancel(ctx), looking) // for all callers: nobody's context ends it, the client's timeouts do
@@ -146,14 +150,27 @@ func (t *topHook) before(ctx context.Context) {
 	}
 }
 
+// lookAgain is how often a Ring is looked at while a shard of it is missing, if the number of those that are up stays the
+// same: one may have come as another went. A shard that never comes back must cost the commands of the others nothing.
+const lookAgain = time.Second
+
+// stale reports whether another look may find more nodes. mu is held.
+func (t *topHook) stale() bool {
+	return t.live == nil || t.looked == 0 || t.live() != t.seenUp || t.h.now()-t.looked > lookAgain
+}
+
 func (t *topHook) look(ctx context.Context, over chan struct{}) {
+	up, at := 0, t.h.now()
+	if t.live != nil {
+		up = t.live()
+	}
 	err := t.each(ctx, func(_ context.Context, node *redis.Client) error {
 		t.attach(node)
 		return nil
 	})
 	t.mu.Lock()
 	t.whole.Store(err == nil && len(t.missing) == 0)
-	t.looking = nil
+	t.looking, t.seenUp, t.looked = nil, up, at
 	t.mu.Unlock()
 	close(over)
 }

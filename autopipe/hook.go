@@ -2,7 +2,6 @@ package autopipe
 
 import (
 	"context"
-	"errors"
 	"net"
 	"strings"
 	"sync"
@@ -255,26 +254,25 @@ func (l *lane) do(ctx context.Context, cmd redis.Cmder, info *command.Info, size
 	}
 	c.start, c.admitted = start, start
 	for {
-		if err := l.send(c); err != nil {
-			var left *leftError
-			if errors.As(err, &left) {
-				return l.drop(ctx, cmd, telemetry.OutcomeCancelled, left.inFlight, start, l.explain(left, cmd, start))
+		queued, err := l.send(c)
+		if queued {
+			// Callers wait here, and not further down, since hundreds of them do: each stack that is shorter is less that
+			// a processor has to fetch from another one's cache when it goes on.
+			if ctx.Done() == nil {
+				<-c.done
+			} else {
+				err = l.wait(c)
 			}
-			l.h.free(c)
-			return l.drop(ctx, cmd, telemetry.OutcomeRejected, false, start, err)
+		}
+		if err != nil {
+			return l.failed(ctx, cmd, c, start, err)
 		}
 		if !c.again {
 			break
 		}
-		wait := l.h.backoff(int(c.attempt))
-		l.tellRetry(&c.call, wait)
-		if err := pause(ctx, wait); err != nil {
-			l.h.free(c)
-			return l.drop(ctx, cmd, telemetry.OutcomeCancelled, false, start, err)
+		if err := l.pauseAgain(ctx, c); err != nil {
+			return l.failed(ctx, cmd, c, start, err)
 		}
-		c.rearm()
-		c.admitted = l.now()
-		c.state.Store(waiting)
 	}
 	f := c.fault
 	c.copyBack()
@@ -284,6 +282,32 @@ func (l *lane) do(ctx context.Context, cmd redis.Cmder, info *command.Info, size
 		f.repeat()
 	}
 	return err
+}
+
+// failed ends a call that was left behind, refused, or given up between two sendings, and counts it.
+func (l *lane) failed(ctx context.Context, cmd redis.Cmder, c *single, start time.Duration, err error) error {
+	if left, ok := err.(*leftError); ok { // the call is its batch's
+		return l.drop(ctx, cmd, telemetry.OutcomeCancelled, left.inFlight, start, l.explain(left, cmd, start))
+	}
+	outcome := telemetry.OutcomeRejected
+	if c.again {
+		outcome = telemetry.OutcomeCancelled
+	}
+	l.h.free(c)
+	return l.drop(ctx, cmd, outcome, false, start, err)
+}
+
+// pauseAgain waits before a call is sent again, and makes it ready.
+func (l *lane) pauseAgain(ctx context.Context, c *single) error {
+	wait := l.h.backoff(int(c.attempt))
+	l.tellRetry(&c.call, wait)
+	if err := pause(ctx, wait); err != nil {
+		return err
+	}
+	c.rearm()
+	c.admitted = l.now()
+	c.state.Store(waiting)
+	return nil
 }
 
 // unencodable counts a command whose argument's MarshalBinary returned an error: it went nowhere.

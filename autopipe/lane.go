@@ -64,9 +64,8 @@ func (l *lane) now() (t time.Duration) {
 	return t
 }
 
-// send puts the call on its way and waits for its end. It returns nil when the call is settled, else why it was
-// refused or abandoned; an abandoned call must not be touched any more.
-func (l *lane) send(c *single) error {
+// send puts the call on its way. If queued, its caller has to wait for it, else it is settled, or refused with an error.
+func (l *lane) send(c *single) (queued bool, err error) {
 	c.attempt++
 	l.mu.Lock()
 	l.meet()
@@ -83,22 +82,22 @@ func (l *lane) send(c *single) error {
 			}
 			l.mu.Unlock()
 			l.quick(c, cut)
-			return nil
+			return false, nil
 		}
 		l.mu.Unlock()
 		b := newBatch(telemetry.FlushIdle)
 		b.add(&c.call)
 		if c.leaves { // it could not, if it ran the command itself
 			go l.work(b)
-			return l.wait(c)
+			return true, nil
 		}
 		l.alone(b)
-		return nil
+		return false, nil
 	}
 	if c.attempt == 1 && !l.room(1) { // one that comes again was accepted before
 		l.mu.Unlock()
 		if err := l.lockWithRoom(c.ctx, 1); err != nil {
-			return err
+			return false, err
 		}
 	}
 	if c.sampled = sample; sample && !l.h.observed {
@@ -106,7 +105,7 @@ func (l *lane) send(c *single) error {
 	}
 	l.q.push(&c.node)
 	l.kick(telemetry.FlushIdle)
-	return l.wait(c)
+	return true, nil
 }
 
 // where is the topology that the lane's client has, as far as it is known.
@@ -143,12 +142,9 @@ func (l *lane) kick(reason telemetry.FlushReason) {
 	}
 }
 
-// wait returns when the call is settled, or when its context ends and the call can be left behind.
+// wait returns nil when the call is settled, or an error when its context ends and the call can be left behind; then it
+// must not be touched any more.
 func (l *lane) wait(c *single) error {
-	if c.ctx.Done() == nil {
-		<-c.done
-		return nil
-	}
 	select {
 	case <-c.done:
 		return nil

@@ -63,7 +63,7 @@ func TestOptionsAreClamped(t *testing.T) {
 		opts []autopipe.Option
 		want telemetry.Pipe
 	}{
-		{"defaults", nil, telemetry.Pipe{Name: "default", MaxBatch: 512, MaxBatchBytes: 128 << 10, MaxInFlight: 8, MaxQueue: 65536}},
+		{"defaults", nil, telemetry.Pipe{Name: "default", MaxBatch: 512, MaxBatchBytes: 128 << 10, MaxInFlight: autopipe.DefaultMaxInFlight, MaxQueue: 65536}},
 		{"zero", []autopipe.Option{autopipe.WithMaxBatch(0), autopipe.WithMaxBatchBytes(0), autopipe.WithMaxInFlight(0), autopipe.WithMaxQueue(0), autopipe.WithName("")},
 			telemetry.Pipe{Name: "default", MaxBatch: 1, MaxBatchBytes: 1 << 10, MaxInFlight: 1, MaxQueue: 1}},
 		{"negative", []autopipe.Option{autopipe.WithMaxBatch(-5), autopipe.WithMaxBatchBytes(-1), autopipe.WithMaxInFlight(-1), autopipe.WithMaxQueue(-9), autopipe.WithLinger(-time.Second), autopipe.WithMaxRetries(-1), autopipe.WithRetry(99), autopipe.WithRetryBackoff(-1, -1), nil},

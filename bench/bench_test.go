@@ -36,6 +36,11 @@ func TestMain(m *testing.M) {
 			srv.Close()
 		}
 	}
+	if clusterOpened {
+		if c, err := cluster(); err == nil {
+			c.Close()
+		}
+	}
 	os.Exit(code)
 }
 

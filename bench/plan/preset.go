@@ -13,6 +13,8 @@ type Plan struct {
 	Rounds    int
 	Duration  time.Duration // of one round of one variant
 	Warmup    time.Duration // before the first round of a scenario
+	// Cluster is the part that is measured on a cluster; nil for none.
+	Cluster *Cluster
 	// Budget, if set, bounds the whole: Fit shortens the rounds.
 	Budget time.Duration
 	// Published plans are those whose results go into the repository.
@@ -57,7 +59,7 @@ func Standard() Plan {
 			Block{[]int{1, 16, 256}, sets, small, []time.Duration{time.Millisecond}, closed},
 			Block{busy, sets, small, direct, []float64{20_000}},
 		),
-		Rounds: 5, Duration: time.Second, Warmup: 300 * time.Millisecond, Published: true,
+		Rounds: 5, Duration: time.Second, Warmup: 300 * time.Millisecond, Cluster: OnCluster(), Published: true,
 	}
 }
 
@@ -76,7 +78,7 @@ func Full() Plan {
 			Block{[]int{256, 2000}, sets, small, direct, []float64{5_000, 20_000, 50_000, 100_000}},
 			Block{[]int{256}, sets, small, delays, []float64{20_000}},
 		),
-		Rounds: 7, Duration: time.Second, Warmup: 300 * time.Millisecond, Published: true,
+		Rounds: 7, Duration: time.Second, Warmup: 300 * time.Millisecond, Cluster: OnCluster(), Published: true,
 	}
 }
 
@@ -87,10 +89,14 @@ const overhead = 60 * time.Millisecond
 // shortest round that still says something.
 const shortest = 100 * time.Millisecond
 
-// Estimate how long the plan takes with so many variants.
+// perScenario is how long one variant takes in one scenario.
+func (p *Plan) perScenario() time.Duration {
+	return p.Warmup + time.Duration(p.Rounds)*(p.Duration+overhead) + overhead
+}
+
+// Estimate how long the plan takes with so many variants, without the cluster's part.
 func (p *Plan) Estimate(variants int) time.Duration {
-	per := p.Warmup + time.Duration(p.Rounds)*(p.Duration+overhead) + overhead
-	return time.Duration(len(p.Scenarios)*variants) * per
+	return time.Duration(len(p.Scenarios)*variants) * p.perScenario()
 }
 
 // Fit shortens the rounds until the plan meets its budget, if it has one.

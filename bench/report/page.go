@@ -22,6 +22,7 @@ func (r *Results) Page(w io.Writer, plots []Plot) error {
 			fmt.Fprintf(&b, "![Throughput, %s](%s)\n\n![p99, %s](%s)\n\n", p.Group.Words(), p.Throughput, p.Group.Words(), p.Latency)
 		}
 	}
+	r.Cluster.page(&b)
 	b.WriteString("\n## Every scenario\n" + pageNotes)
 	for _, sc := range r.Scenarios() {
 		r.scenario(&b, sc)
@@ -78,16 +79,19 @@ func (r *Results) barTable(b *strings.Builder) {
 
 func (r *Results) lossList(b *strings.Builder) {
 	b.WriteString("\n## Where we lose\n\n")
-	if len(r.ours()) == 0 {
+	if len(r.ours()) == 0 && r.Cluster == nil {
 		b.WriteString("No variant of ours was measured.\n")
 		return
 	}
-	losses := r.Losses()
-	if len(losses) == 0 {
+	losses, cluster := r.Losses(), r.Cluster.asResults().Losses()
+	if len(losses)+len(cluster) == 0 {
 		b.WriteString("In none of the comparisons below.\n")
 	}
 	for _, l := range losses {
 		fmt.Fprintf(b, "* %s\n", l)
+	}
+	for _, l := range cluster {
+		fmt.Fprintf(b, "* cluster, %s\n", l)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/goautopipe/redis-autopipe/bench/measure"
@@ -23,6 +24,8 @@ type Results struct {
 	Settings Settings      `json:"settings"`
 	Variants []Variant     `json:"variants"`
 	Measured []*Measured   `json:"measured"`
+	// Cluster is what was measured on a cluster; nil if nothing was.
+	Cluster *Cluster `json:"cluster,omitempty"`
 	// Notes are what a reader must know: scenarios left out, errors seen.
 	Notes []string `json:"notes,omitempty"`
 }
@@ -159,7 +162,11 @@ const quiet = 0.05
 // rounds, as a median and at most; not known where N is zero.
 func (r *Results) Disturbance() stat.Spread {
 	var all []float64
-	for _, m := range r.Measured {
+	measured := r.Measured
+	if r.Cluster != nil {
+		measured = slices.Concat(measured, r.Cluster.Measured)
+	}
+	for _, m := range measured {
 		for _, x := range m.Rounds {
 			if x.Others >= 0 {
 				all = append(all, x.Others)

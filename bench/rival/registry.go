@@ -14,8 +14,10 @@ import (
 // Setup is what every client gets alike.
 type Setup struct {
 	Addr string
+	// Addrs of a cluster's nodes, for the variants of Clusters.
+	Addrs []string
 	// Pool is the number of connections that a pooling client may open: regular and
-	// pipeline pool each.
+	// pipeline pool each; of a cluster's client, to each node.
 	Pool int
 }
 

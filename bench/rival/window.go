@@ -58,7 +58,12 @@ func countGood(cmds []redis.Cmder) (n int, err error) {
 
 // pipelined is a client whose callers build pipelines by hand: the ceiling, for
 // those who have 200 commands at hand.
-type pipelined struct{ rdb *redis.Client }
+type pipelined struct{ rdb pipeliner }
+
+type pipeliner interface {
+	Pipeline() redis.Pipeliner
+	Close() error
+}
 
 func (c *pipelined) Worker(w *load.Work, id int) load.Worker {
 	return &pipelineWorker{rdb: c.rdb, value: w.Value, pick: w.Picker(id), window: w.Window}
@@ -67,7 +72,7 @@ func (c *pipelined) Worker(w *load.Work, id int) load.Worker {
 func (c *pipelined) Close() error { return c.rdb.Close() }
 
 type pipelineWorker struct {
-	rdb    *redis.Client
+	rdb    pipeliner
 	value  string
 	pick   load.Picker
 	window int

@@ -36,11 +36,10 @@ func StartCluster(masters, replicasPerMaster int, opts ...Option) (*Cluster, err
 	}
 	first := newConfig(opts).port
 	nodes, err := startAll(masters*(1+replicasPerMaster), func(i int) (*Server, error) {
-		all := append([]Option{Args("--cluster-enabled", "yes", "--cluster-node-timeout", "2000")}, opts...)
 		if first != 0 {
-			all = append(all, Port(first+i))
+			return startClusterNode(append(slices.Clone(opts), Port(first+i)))
 		}
-		return Start(all...)
+		return startClusterNode(opts)
 	})
 	if err != nil {
 		return nil, err
@@ -51,6 +50,10 @@ func StartCluster(masters, replicasPerMaster int, opts ...Option) (*Cluster, err
 		return nil, err
 	}
 	return c, nil
+}
+
+func startClusterNode(opts []Option) (*Server, error) {
+	return Start(append([]Option{Args("--cluster-enabled", "yes", "--cluster-node-timeout", "2000")}, opts...)...)
 }
 
 // RunCluster is [StartCluster] for one test: it fails the test on an error and

@@ -37,13 +37,15 @@ func (c *comparison) run(ctx context.Context) error {
 	c.plan.Fit(len(able))
 	s := &c.results.Settings
 	s.Rounds, s.Duration, s.Warmup = c.plan.Rounds, c.plan.Duration, c.plan.Warmup
+	if len(c.plan.Scenarios) == 0 {
+		return nil // the cluster's part alone
+	}
 	fmt.Fprintf(c.out, "plan %s: %d scenarios, %d variants, %d rounds of %v; about %v\n",
 		c.plan.Name, len(c.plan.Scenarios), len(able), c.plan.Rounds, c.plan.Duration.Round(time.Millisecond), c.plan.Estimate(len(able)).Round(time.Second))
 	for _, l := range c.results.Machine.Lines() {
 		fmt.Fprintln(c.out, l)
 	}
 	c.progress.start(len(c.plan.Scenarios) * len(able) * (c.plan.Rounds + 1))
-	defer func() { c.results.Took = time.Since(c.results.Started) }()
 
 	late := time.Time{}
 	if c.plan.Budget > 0 {
@@ -87,11 +89,22 @@ func (c *comparison) scenario(ctx context.Context, sc plan.Scenario, able []*riv
 		here = append(here, v)
 	}
 	c.progress.skip((len(able) - len(here)) * (c.plan.Rounds + 1))
+	measured, err := c.alternate(ctx, sc, here, sc.Words(), c.session)
+	if err != nil {
+		return err
+	}
+	c.results.Measured = append(c.results.Measured, measured...)
+	return nil
+}
+
+// alternate measures variants in a scenario: a warm-up each, then rounds in which they take
+// turns.
+func (c *comparison) alternate(ctx context.Context, sc plan.Scenario, here []*rival.Variant, words string, on rounds) ([]*report.Measured, error) {
 	measured := make([]*report.Measured, len(here))
 	for i, v := range here {
-		c.progress.step(sc.Words(), v.Name, "warm-up")
-		if err := c.session.Warm(ctx, v, sc, c.plan.Warmup); err != nil {
-			return err
+		c.progress.step(words, v.Name, "warm-up")
+		if _, err := on.Round(ctx, v, sc, c.plan.Warmup); err != nil {
+			return nil, err
 		}
 		measured[i] = &report.Measured{Scenario: sc, Variant: v.Name}
 	}
@@ -100,17 +113,16 @@ func (c *comparison) scenario(ctx context.Context, sc plan.Scenario, able []*riv
 			// Each round begins with another variant: none is always the one that runs after
 			// the heaviest.
 			i := (k + round) % len(here)
-			c.progress.step(sc.Words(), here[i].Name, fmt.Sprintf("round %d/%d", round+1, c.plan.Rounds))
-			r, err := c.session.Round(ctx, here[i], sc, c.plan.Duration)
+			c.progress.step(words, here[i].Name, fmt.Sprintf("round %d/%d", round+1, c.plan.Rounds))
+			r, err := on.Round(ctx, here[i], sc, c.plan.Duration)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			measured[i].Rounds = append(measured[i].Rounds, r)
 		}
 	}
 	for i, v := range here {
-		measured[i].Report = c.session.Report(v)
+		measured[i].Report = on.Report(v)
 	}
-	c.results.Measured = append(c.results.Measured, measured...)
-	return nil
+	return measured, nil
 }

@@ -94,8 +94,18 @@ func TestParse(t *testing.T) {
 	if want := (plan.Scenario{Callers: 4, Mix: "set", Size: 16, Delay: time.Millisecond}); o.plan.Scenarios[0] != want {
 		t.Errorf("got %+v, want %+v", o.plan.Scenarios[0], want)
 	}
+	if o, err = parse(nil); err != nil || o.plan.Cluster == nil || !o.plan.Published {
+		t.Fatalf("the standard plan: %+v, %v", o, err)
+	}
+	if o, err = parse([]string{"-cluster", "off"}); err != nil || o.plan.Cluster != nil || o.plan.Published {
+		t.Fatalf("without the cluster: %+v, %v", o, err)
+	}
+	if o, err = parse([]string{"-quick", "-cluster", "only"}); err != nil || o.plan.Cluster == nil || len(o.plan.Scenarios) != 0 {
+		t.Fatalf("the cluster only: %+v, %v", o, err)
+	}
 	for args, want := range map[string]string{
 		"-quick -full": "not both", "-callers 0": "below 1", "-mix some": "want set, get or mixed", "-delay 1": "-delay",
+		"-cluster some":    "on, off or only",
 		"-variants nobody": "no variant", "-base nobody": "-base", "-open x": "-open", "stray": "stray",
 	} {
 		if _, err := parse(strings.Fields(args)); err == nil || !strings.Contains(err.Error(), want) {

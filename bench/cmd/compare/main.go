@@ -1,10 +1,11 @@
 // Command compare measures autopipe and its rivals side by side: in alternating
 // rounds of one process, so that what changes on the machine changes for all.
 //
-//	go run ./cmd/compare              the standard plan, some 15 minutes
+//	go run ./cmd/compare              the standard plan, some 20 minutes
 //	go run ./cmd/compare -quick       a look, under two minutes
 //	go run ./cmd/compare -full        everything, hours
 //	go run ./cmd/compare -callers 1,64 -mix get,mixed -size 1024 -delay 1ms
+//	go run ./cmd/compare -cluster only     the part on a cluster of three masters
 //	go run ./cmd/compare -render results/quick.json     pages and plots anew, no measuring
 //
 // See bench/README.md for the rules and for the files it leaves.
@@ -70,7 +71,14 @@ func run(ctx context.Context, args []string) error {
 		},
 	}
 	err = c.run(ctx)
-	if len(c.results.Measured) == 0 {
+	if err == nil && o.plan.Cluster != nil {
+		// Whatever the other clients do while idle shall not disturb it.
+		if err = session.Close(); err == nil {
+			err = c.cluster(ctx, o.clusterAddrs, o.pool, session.Context)
+		}
+	}
+	c.results.Took = time.Since(c.results.Started)
+	if len(c.results.Measured) == 0 && c.results.Cluster == nil {
 		return err
 	}
 	// An interrupted comparison is kept as well, and says so.
@@ -93,6 +101,16 @@ func rerender(o *options) error {
 	}
 	for _, sc := range res.Scenarios() {
 		if err := res.Table(os.Stdout, sc, o.base); err != nil {
+			return err
+		}
+	}
+	if c := res.Cluster; c != nil {
+		for _, sc := range c.Scenarios() {
+			if err := c.Table(os.Stdout, sc, "plain"); err != nil {
+				return err
+			}
+		}
+		if err := c.PauseTable(os.Stdout); err != nil {
 			return err
 		}
 	}

@@ -12,17 +12,19 @@ import (
 	"github.com/goautopipe/redis-autopipe/bench/load"
 	"github.com/goautopipe/redis-autopipe/bench/plan"
 	"github.com/goautopipe/redis-autopipe/bench/rival"
+	"github.com/goautopipe/redis-autopipe/bench/target"
 )
 
 type options struct {
-	plan        plan.Plan
-	variants    []*rival.Variant
-	base        string
-	addr        string
-	pool        int
-	cancellable bool
-	dir         string
-	render      string
+	plan         plan.Plan
+	variants     []*rival.Variant
+	base         string
+	addr         string
+	clusterAddrs string
+	pool         int
+	cancellable  bool
+	dir          string
+	render       string
 }
 
 func parse(args []string) (*options, error) {
@@ -32,6 +34,7 @@ func parse(args []string) (*options, error) {
 		callers, mixes string
 		sizes, delays  string
 		rates, names   string
+		cluster        string
 		rounds         int
 		duration, warm time.Duration
 	)
@@ -49,6 +52,8 @@ func parse(args []string) (*options, error) {
 	f.StringVar(&names, "variants", "all", "which of: "+strings.Join(rival.Names(), ", "))
 	f.StringVar(&o.base, "base", "plain", "variant that the terminal's ratios refer to")
 	f.StringVar(&o.addr, "addr", "", "Redis server (REDIS_HOST, REDIS_ADDR; without any of them one is started)")
+	f.StringVar(&cluster, "cluster", "", "the part on a cluster: on, off, only (on in the standard and the full plan)")
+	f.StringVar(&o.clusterAddrs, "cluster-addrs", "", "nodes of a cluster, comma-separated ("+target.ClusterEnv+"; without either one is started)")
 	f.IntVar(&o.pool, "pool", 100, "connections of each pooling client")
 	f.BoolVar(&o.cancellable, "cancellable", false, "callers carry a context with a deadline, as request handlers do")
 	f.StringVar(&o.dir, "out", "", "directory for the results (bench/results; bench/results/local for what is not to be published)")
@@ -75,7 +80,10 @@ func parse(args []string) (*options, error) {
 		if err != nil {
 			return nil, err
 		}
-		o.plan.Name, o.plan.Scenarios, o.plan.Published = "custom", plan.Expand(b), false
+		o.plan.Name, o.plan.Scenarios, o.plan.Cluster, o.plan.Published = "custom", plan.Expand(b), nil, false
+	}
+	if err := withCluster(&o.plan, cluster); err != nil {
+		return nil, err
 	}
 	if rounds > 0 {
 		o.plan.Rounds = rounds
@@ -106,6 +114,23 @@ func parse(args []string) (*options, error) {
 		}
 	}
 	return &o, nil
+}
+
+// withCluster changes the plan as the flag -cluster says.
+func withCluster(p *plan.Plan, flag string) error {
+	switch flag {
+	case "":
+	case "off":
+		p.Cluster, p.Published = nil, false
+	case "only":
+		p.Name, p.Scenarios, p.Budget, p.Published = "cluster", nil, 0, false
+		p.Cluster = plan.OnCluster()
+	case "on":
+		p.Cluster = plan.OnCluster()
+	default:
+		return fmt.Errorf("-cluster %q: want on, off or only", flag)
+	}
+	return nil
 }
 
 // resultsDir works from the module's own directory and from the repository's root.
