@@ -56,10 +56,11 @@ func Standard() Plan {
 			Block{[]int{500}, sets, small, direct, closed},
 			Block{busy, allMixes, small, direct, closed},
 			Block{busy, sets, []int{1 << 10, 64 << 10}, direct, closed},
-			Block{[]int{1, 16, 256}, sets, small, []time.Duration{time.Millisecond}, closed},
+			Block{[]int{1, 16, 64, 256, 2000}, sets, small, []time.Duration{time.Millisecond}, closed},
+			Block{[]int{64, 256, 2000}, sets, small, []time.Duration{10 * time.Millisecond}, closed},
 			Block{busy, sets, small, direct, []float64{20_000}},
 		),
-		Rounds: 5, Duration: time.Second, Warmup: 300 * time.Millisecond, Cluster: OnCluster(), Published: true,
+		Rounds: 5, Duration: 700 * time.Millisecond, Warmup: 300 * time.Millisecond, Cluster: OnCluster(), Published: true,
 	}
 }
 
