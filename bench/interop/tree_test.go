@@ -129,7 +129,7 @@ func details(s sdktrace.ReadOnlySpan) string {
 		for _, kv := range s.Attributes() {
 			// A command's own span has the reason too; the page shows it once.
 			if kv.Key == key && (key != "autopipe.flush.reason" || len(s.Links()) > 1) {
-				d = append(d, fmt.Sprintf("%s=%s", key, kv.Value.Emit()))
+				d = append(d, fmt.Sprintf("%s=%s", key, kv.Value.String()))
 			}
 		}
 	}
