@@ -4,7 +4,7 @@ MODULES := $(shell sed -n 's|^[[:space:]]*\(\.[^ ]*\)$$|\1|p' go.work)
 CMD_DIR := bench
 
 .PHONY: help demo test alloc stress fuzz bench bench-quick bench-full bench-smoke profile cluster generate generate-check lint fmt tidy
-.PHONY: observe e2e up down dashboards test-dashboards dashboards-shots dashboards-render-test
+.PHONY: observe e2e up down scale dashboards test-dashboards dashboards-shots dashboards-render-test
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 18
@@ -56,6 +56,9 @@ dashboards-render-test: node ## unit tests and type check of the renderer
 	npm --prefix dashboards/render test
 	npm --prefix dashboards/render run typecheck
 
+scale: redis-server ## what a cluster of many nodes costs a client (ARGS="-measure -write ../docs/scale.md" measures anew)
+	@cd $(CMD_DIR) && $(GO) run ./cmd/scalesim $(ARGS)
+
 generate: redis-server ## make the generated files again
 	$(GO) generate ./...
 	cd $(CMD_DIR) && $(GO) run ./cmd/protogen
@@ -63,7 +66,7 @@ generate: redis-server ## make the generated files again
 generate-check: generate ## fail if a committed generated file is not what the generator makes
 	git diff --exit-code -- '*_gen.go' '*.pb.go'
 
-bench: redis-server ## the comparison with all rivals, some 20 minutes; writes bench/results
+bench: redis-server ## the comparison with all rivals, some 25 minutes; writes bench/results
 	@cd $(CMD_DIR) && $(GO) run ./cmd/compare $(ARGS)
 
 bench-quick: redis-server ## the same in under 2 minutes; writes bench/results/local, which git ignores
