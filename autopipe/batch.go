@@ -206,7 +206,7 @@ func (b *batch) announce(l *lane) {
 	b.event.Reason, b.event.Size, b.event.Bytes, b.event.Cut = b.reason, len(b.calls), b.bytes, b.cut
 	for _, c := range b.calls {
 		b.event.Commands = append(b.event.Commands, telemetry.Command{
-			Name: c.cmd.Name(), Context: c.ctx, Wait: cut - c.admitted, Attempt: int(c.attempt), Start: l.h.epoch.Add(c.start),
+			Name: c.name(), Context: c.ctx, Wait: cut - c.admitted, Attempt: int(c.attempt), Start: l.h.epoch.Add(c.start),
 		})
 	}
 }

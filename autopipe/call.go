@@ -181,6 +181,15 @@ func (c *call) SetErr(err error) {
 	c.Cmder.SetErr(err)
 }
 
+// name is the command's name. The table's is the same, and spares a look at the arguments, which are in another
+// processor's cache.
+func (c *call) name() string {
+	if c.info != nil {
+		return c.info.Name
+	}
+	return c.cmd.Name()
+}
+
 // claim takes the call's outcome for its caller; it reports false if the caller has left.
 func (c *call) claim() bool {
 	if s := c.single; s != nil {
