@@ -42,7 +42,7 @@ func errorsAndRetries() *schema.Builder {
 			q("C", "timeouts", live.SumRate(all, names.PoolTimeouts)),
 			q("D", "stale", live.SumRate(all, names.PoolStale))))
 	for i, w := range words() {
-		d.WithPanel(markdown(about{uint32(14 + i), w.title, "What the values mean, in the words of package telemetry.", none, 8, 15}, w.text))
+		d.WithPanel(markdown(about{uint32(14 + i), w.title, "What the values mean, in the words of package telemetry.", none, 8, 19}, w.text))
 	}
 	return d
 }

@@ -87,12 +87,12 @@ func figuresRight(p *timeseries.PanelBuilder) *timeseries.PanelBuilder {
 		Calcs([]string{"lastNotNull", "max"}).SortBy("Max").SortDesc(true))
 }
 
-// number is one figure with its history behind it.
+// number is one figure. Its history would be drawn across it; the graphs below have it.
 func number(a about, steps []dashboard.Threshold, expr string) *stat.PanelBuilder {
 	p := stat.NewPanelBuilder().
 		Id(a.id).Title(a.title).Description(a.help).Unit(a.unit).Span(a.width).Height(a.height).
 		Datasource(prometheusRef).WithTarget(q("A", a.title, expr)).
-		Orientation(common.VizOrientationAuto).GraphMode(common.BigValueGraphModeArea).WideLayout(false).ColorMode(common.BigValueColorModeValue).
+		Orientation(common.VizOrientationAuto).GraphMode(common.BigValueGraphModeNone).WideLayout(false).ColorMode(common.BigValueColorModeValue).
 		ReduceOptions(common.NewReduceDataOptionsBuilder().Calcs([]string{"lastNotNull"}))
 	return p.Thresholds(dashboard.NewThresholdsConfigBuilder().Mode(dashboard.ThresholdsModeAbsolute).Steps(steps))
 }
