@@ -17,7 +17,7 @@ import (
 // it was: in the queue, in flight, on its own connection, or in the cluster client's pause before another try.
 func TestAttach_EndedContextsCountOnce(t *testing.T) {
 	const n = 200
-	run := func(t *testing.T, rdb redis.UniversalClient, ap *autopipe.Hook, call func(ctx context.Context, i int) error) {
+	run := func(t *testing.T, ap *autopipe.Hook, after func(), call func(ctx context.Context, i int) error) {
 		t.Helper()
 		before := ap.Stats()
 		many(n, func(i int) {
@@ -31,6 +31,7 @@ func TestAttach_EndedContextsCountOnce(t *testing.T) {
 				t.Errorf("error %v, context's %v", err, ctx.Err())
 			}
 		})
+		after()
 		atRest(t, ap)
 		s := ap.Stats()
 		var all uint64
@@ -66,11 +67,10 @@ func TestAttach_EndedContextsCountOnce(t *testing.T) {
 			servers = []*redistest.Server{a, b}
 		}
 		t.Run(name+", paused", func(t *testing.T) {
-			defer paused(t, servers...)()
-			run(t, rdb, ap, func(ctx context.Context, i int) error { return rdb.Get(ctx, fmt.Sprint("key", i)).Err() })
+			run(t, ap, paused(t, servers...), func(ctx context.Context, i int) error { return rdb.Get(ctx, fmt.Sprint("key", i)).Err() })
 		})
 		t.Run(name+", direct", func(t *testing.T) { // go-redis looks at the context before it takes a connection
-			run(t, rdb, ap, func(ctx context.Context, i int) error {
+			run(t, ap, func() {}, func(ctx context.Context, i int) error {
 				<-ctx.Done()
 				return rdb.BLPop(ctx, time.Minute, fmt.Sprint("none", i)).Err()
 			})
@@ -85,6 +85,6 @@ func TestAttach_EndedContextsCountOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		run(t, rdb, ap, func(ctx context.Context, i int) error { return rdb.Get(ctx, fmt.Sprint("key", i)).Err() })
+		run(t, ap, func() {}, func(ctx context.Context, i int) error { return rdb.Get(ctx, fmt.Sprint("key", i)).Err() })
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -46,7 +47,9 @@ func TestTopology_RingNodesComeAndGo(t *testing.T) {
 				all[i] = &tally{key: fmt.Sprint("counter ", way, i)}
 			}
 			stop := company(24, func(i int) {
-				if err := all[i%len(all)].incr(rdb); err != nil && !errors.Is(err, redis.ErrClosed) && !isUncertain(err) {
+				// A closed client's connections are in a state for which its pool has two names.
+				if err := all[i%len(all)].incr(rdb); err != nil && !errors.Is(err, redis.ErrClosed) && !isUncertain(err) &&
+					!strings.Contains(err.Error(), "connection marked for handoff") {
 					t.Errorf("INCR: %v", err)
 				}
 			})
