@@ -9,6 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/goautopipe/redis-autopipe/hook"
 	"github.com/goautopipe/redis-autopipe/internal/command"
 	"github.com/goautopipe/redis-autopipe/telemetry"
 )
@@ -77,8 +78,9 @@ func (u *unit) prepare(l *lane, ctx context.Context, cmds []redis.Cmder, key uin
 	u.node.unit, u.lane, u.ctx, u.key = u, l, ctx, key
 	m := l.h.unitMem(len(cmds))
 	u.mem, u.calls = m, m.calls
+	where, memo := l.where(), hook.Memo{}
 	for i, cmd := range cmds {
-		class, info := l.classify(cmd)
+		class, info := l.h.classes.ClassifyRow(&memo, cmd, where)
 		size, form, reason, shared := l.fit(cmd, class, info)
 		if shared && optedOut(ctx) {
 			reason, shared = telemetry.DirectExcluded, false
@@ -378,7 +380,9 @@ func (u *unit) deliver() {
 	for i := range u.calls {
 		c := &u.calls[i]
 		c.copyBack()
-		c.cmd.SetErr(c.err)
+		if c.err != nil { // begin has cleared an older one
+			c.cmd.SetErr(c.err)
+		}
 		if u.err == nil {
 			u.err = c.err
 		}

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"reflect"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -80,6 +81,28 @@ func (c *Classifier) Classify(cmd redis.Cmder, t Topology) (Class, *command.Info
 		return Reader, info
 	}
 	return Shared, info
+}
+
+// Memo remembers the last command of a row, for ClassifyRow. The zero value remembers none.
+type Memo struct {
+	name string
+	typ  reflect.Type
+	info *command.Info
+}
+
+// ClassifyRow is Classify for commands that stand in a row, as in a window: mostly they resemble the one before, and then it
+// need not look them up.
+func (c *Classifier) ClassifyRow(m *Memo, cmd redis.Cmder, t Topology) (Class, *command.Info) {
+	name, typ := cmd.Name(), reflect.TypeOf(cmd)
+	if m.info != nil && m.typ == typ && m.name == name {
+		return Shared, m.info
+	}
+	class, info := c.Classify(cmd, t)
+	*m = Memo{}
+	if class == Shared && info != nil && info.Plain() {
+		*m = Memo{name, typ, info}
+	}
+	return class, info
 }
 
 func (c *Classifier) aloneClass(info *command.Info, cmd redis.Cmder) Class {

@@ -28,6 +28,13 @@ func (i *Info) Accepts(cmd redis.Cmder) bool {
 	return false
 }
 
+// Plain reports whether the name and the reply type alone decide how the command may travel: no flag asks for a look at its
+// arguments, and no type reads only some forms of its reply.
+func (i *Info) Plain() bool {
+	const look = Blocking | Connection | Transaction | FanOut | MultiShard | Module | Admin
+	return i.Flags&look == 0 && !i.hasForms && len(i.subs) == 0
+}
+
 // subAccepts holds the type against the sub-command, for containers.
 func (i *Info) subAccepts(t reflect.Type, args []any) bool {
 	if len(i.subs) == 0 {
