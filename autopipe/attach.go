@@ -183,7 +183,7 @@ func (t *topHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 		start := l.now()
 		t.before(ctx)
 		if s, ok := cmd.(*submission); ok {
-			return l.relay(ctx, s, []redis.Cmder{s}, func(ctx context.Context, cmds []redis.Cmder) error {
+			return l.relay(ctx, s, s.unit.one.cmd[:], func(ctx context.Context, cmds []redis.Cmder) error {
 				return t.open(ctx, cmds[0], start, next(ctx, cmds[0]))
 			})
 		}
@@ -322,10 +322,9 @@ func (l *lane) asked(ctx context.Context, next redis.ProcessPipelineHook, cmds [
 
 // relay runs submitted commands through the cluster client in a goroutine of their own, in the order of their stream.
 func (l *lane) relay(ctx context.Context, s *submission, cmds []redis.Cmder, next redis.ProcessPipelineHook) error {
-	cmds[0] = s.Cmder
 	u := s.unit
 	u.relay = next
-	if err := u.prepare(l, ctx, cmds, s.key); err != nil {
+	if err := u.prepare(l, ctx, s.restore(cmds), s.key); err != nil {
 		return err
 	}
 	s.taken = true

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,7 +23,14 @@ type batch struct {
 	cut    time.Time
 	took   time.Duration   // cut to last reply
 	event  telemetry.Batch // only if somebody observes
-	ended  []*unit         // found with an ended context when the batch was cut
+	units  []boarding
+	ended  []*unit // found with an ended context when the batch was cut
+}
+
+// boarding is a unit in a batch and the place of its first call.
+type boarding struct {
+	unit *unit
+	at   int
 }
 
 var batchPool = sync.Pool{New: func() any { return new(batch) }}
@@ -39,12 +47,26 @@ func (b *batch) add(c *call) {
 	b.bytes += c.size
 }
 
+// addUnit keeps places for a unit's calls.
 func (b *batch) addUnit(u *unit) {
-	b.calls = append(b.calls, u.todo...)
-	for _, c := range u.todo { // without looking at them: they are in another processor's cache
-		b.cmds = append(b.cmds, c)
-	}
+	n := len(b.calls)
+	b.units = append(b.units, boarding{u, n})
+	b.calls = slices.Grow(b.calls, u.node.n)[:n+u.node.n]
+	b.cmds = slices.Grow(b.cmds, u.node.n)[:n+u.node.n]
 	b.bytes += u.node.bytes
+}
+
+// load fills the places of the units. It is not done under the lane's lock, as it takes a while.
+func (b *batch) load() {
+	for _, e := range b.units {
+		e.unit.load()
+		copy(b.calls[e.at:], e.unit.todo)
+		for i, c := range e.unit.todo {
+			b.cmds[e.at+i] = c
+		}
+	}
+	clear(b.units)
+	b.units = b.units[:0]
 }
 
 // reset empties the batch for the next round.
@@ -189,7 +211,7 @@ func (l *lane) settle(b *batch) {
 	for i := 0; i < len(b.calls); i++ {
 		c := b.calls[i]
 		if u := c.unit; u != nil {
-			i += len(u.todo) - 1 // they stand together
+			i += u.node.n - 1 // they stand together
 			if !u.gone {
 				l.settleUnit(u)
 			}

@@ -2,6 +2,7 @@ package autopipe
 
 import (
 	"context"
+	"slices"
 
 	"github.com/redis/go-redis/v9"
 
@@ -90,8 +91,9 @@ func Result[T any, C interface {
 // runs it as the command itself.
 type submission struct {
 	redis.Cmder
-	key   uint64 // of the stream
-	unit  *unit  // memory for the hook that takes it
+	cmds  []redis.Cmder // those of a window; the unit may keep them
+	key   uint64        // of the stream
+	unit  *unit         // memory for the hook that takes it
 	taken bool
 
 	topology uint32 // as lane.topology, if the client's type tells it
@@ -104,11 +106,24 @@ func (s *submission) SetErr(err error) {
 	}
 }
 
+// restore returns the commands that were submitted as a list that the unit may keep. cmds are the same, as they came
+// through the client, which may want to use its list again; they begin with s.
+func (s *submission) restore(cmds []redis.Cmder) []redis.Cmder {
+	cmds[0] = s.Cmder
+	switch {
+	case len(cmds) == 1:
+		s.unit.one.cmd[0] = s.Cmder
+		return s.unit.one.cmd[:]
+	case len(cmds) == len(s.cmds) && &cmds[0] == &s.cmds[0]:
+		return cmds
+	}
+	return slices.Clone(cmds) // a hook before ours made a list of its own
+}
+
 // take accepts what was submitted. cmds begins with s.
 func (l *lane) take(ctx context.Context, s *submission, cmds []redis.Cmder) error {
-	cmds[0] = s.Cmder
 	u := s.unit
-	if err := u.prepare(l, ctx, cmds, s.key); err != nil { // an argument's MarshalBinary: as in a pipeline, no command is sent
+	if err := u.prepare(l, ctx, s.restore(cmds), s.key); err != nil { // an argument's MarshalBinary: as in a pipeline, no command is sent
 		for _, cmd := range cmds {
 			cmd.SetErr(err)
 			_ = l.unencodable(ctx, cmd, err)
@@ -120,9 +135,10 @@ func (l *lane) take(ctx context.Context, s *submission, cmds []redis.Cmder) erro
 		if err != ErrQueueFull {
 			err, outcome = ctx.Err(), telemetry.OutcomeCancelled
 		}
+		u.load()
 		for i := range u.calls {
 			c := &u.calls[i]
-			c.err = l.drop(ctx, c.cmd, outcome, false, c.admitted, err)
+			c.err = l.drop(ctx, c.cmd, outcome, false, 0, err)
 		}
 		u.ended = true
 	}

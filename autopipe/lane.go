@@ -294,6 +294,7 @@ func (l *lane) gather(b *batch) bool {
 	}
 	l.admitBlocked()
 	l.kick(telemetry.FlushDrain) // if the batch is full and another place is free
+	b.load()
 	for _, u := range b.ended {
 		l.cancel(u)
 	}

@@ -26,13 +26,18 @@ func (l *lane) merge(ctx context.Context, cmds []redis.Cmder) (merged bool, err 
 	if err := u.prepare(l, ctx, cmds, 0); err != nil {
 		return false, nil // go-redis meets the same error, and knows what to do with it
 	}
+	if ctx.Done() == nil {
+		u.stays = true
+	} else {
+		u.load() // now: once the caller has left, its commands are its own
+	}
 	if err := l.submit(u); err != nil {
 		outcome := telemetry.OutcomeRejected
 		if err != ErrQueueFull {
 			err, outcome = ctx.Err(), telemetry.OutcomeCancelled
 		}
 		for _, cmd := range cmds {
-			cmd.SetErr(l.drop(ctx, cmd, outcome, false, u.calls[0].admitted, err))
+			cmd.SetErr(l.drop(ctx, cmd, outcome, false, u.start, err))
 		}
 		return true, err
 	}
@@ -40,7 +45,7 @@ func (l *lane) merge(ctx context.Context, cmds []redis.Cmder) (merged bool, err 
 		// The caller leaves while its commands are in flight. If their outcome came at this very moment, take it.
 		if u.state.CompareAndSwap(waiting, abandoned) {
 			for _, cmd := range cmds {
-				cmd.SetErr(l.drop(ctx, cmd, telemetry.OutcomeCancelled, true, u.calls[0].admitted, err))
+				cmd.SetErr(l.drop(ctx, cmd, telemetry.OutcomeCancelled, true, u.start, err))
 			}
 			return true, err
 		}

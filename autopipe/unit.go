@@ -2,121 +2,38 @@ package autopipe
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/goautopipe/redis-autopipe/hook"
-	"github.com/goautopipe/redis-autopipe/internal/command"
 	"github.com/goautopipe/redis-autopipe/telemetry"
 )
 
 // unit is what travels without a goroutine of its own waiting: one submitted command, or the commands of a window or of
-// a merged pipeline, which keep their order and share one batch.
+// a merged pipeline, which keep their order and share one batch. Its commands become calls when a batch takes it (load),
+// and get their results when somebody waits (deliver).
 type unit struct {
 	node  node
 	lane  *lane
-	ctx   context.Context // ends it while it is queued
-	calls []call
-	todo  []*call                   // those still without a final outcome; all of them at first, in order
+	ctx   context.Context           // ends it while it is queued
+	cmds  []redis.Cmder             // its owner's
+	start time.Duration             // when it was submitted, on the hook's clock, if somebody observes
 	key   uint64                    // of its stream; 0 if its order does not matter
 	relay redis.ProcessPipelineHook // sends it, if the lane has no chain (Attach)
 	apart bool                      // holds commands that must not share: it is sent by itself, as an explicit pipeline is
 
+	cargo
+
 	state atomic.Uint32 // as single.state, for all its calls together
 	gone  bool          // as call.gone
-	err   error         // of the first command that failed, once delivered
 
 	mu      sync.Mutex
 	ended   bool
+	stays   bool          // somebody waits for it who cannot leave
 	done    chan struct{} // made when somebody asks; closed when ended
 	collect sync.Once
-
-	mem *unitMem
-}
-
-// unitMem is the memory of a unit's calls, used again when their results have been delivered.
-type unitMem struct {
-	calls  []call
-	todo   []*call
-	copies copies
-}
-
-// get returns memory for n calls. Units of one have a pool of their own: they are many, and need little.
-func (h *Hook) unitMem(n int) *unitMem {
-	pool := &h.windows
-	if n == 1 {
-		pool = &h.submits
-	}
-	m, ok := pool.Get().(*unitMem)
-	if !ok || cap(m.calls) < n {
-		return &unitMem{calls: make([]call, n), todo: make([]*call, 0, n)}
-	}
-	m.calls = m.calls[:n]
-	return m
-}
-
-func (h *Hook) freeUnitMem(m *unitMem) {
-	n := len(m.calls)
-	clear(m.calls)
-	clear(m.todo)
-	m.todo = m.todo[:0]
-	m.copies.reset()
-	if n == 1 {
-		h.submits.Put(m)
-	} else {
-		h.windows.Put(m)
-	}
-}
-
-// prepare makes u ready to carry cmds. They travel as copies, so that the caller may look at them at any time: they get
-// their results when somebody waits for the unit.
-func (u *unit) prepare(l *lane, ctx context.Context, cmds []redis.Cmder, key uint64) error {
-	u.node.unit, u.lane, u.ctx, u.key = u, l, ctx, key
-	m := l.h.unitMem(len(cmds))
-	u.mem, u.calls = m, m.calls
-	where, memo := l.where(), hook.Memo{}
-	for i, cmd := range cmds {
-		class, info := l.h.classes.ClassifyRow(&memo, cmd, where)
-		size, form, reason, shared := l.fit(cmd, class, info)
-		if shared && optedOut(ctx) {
-			reason, shared = telemetry.DirectExcluded, false
-		}
-		c := &u.calls[i]
-		c.begin(l.h, ctx, cmd, info, size)
-		c.unit, c.reason, c.attempt = u, reason, 1
-		u.apart = u.apart || !shared || u.relay != nil
-		if command.CanClone(cmd) {
-			// Methods of go-redis make a command's arguments anew; Do uses the caller's own slice.
-			var args []any
-			if _, do := cmd.(*redis.Cmd); do {
-				args = slices.Clone(cmd.Args())
-			}
-			if err := c.detach(&m.copies, len(cmds)-i, args, form); err != nil {
-				return err
-			}
-		}
-		m.todo = append(m.todo, c)
-		u.node.bytes += c.size
-	}
-	u.todo, u.node.n = m.todo, len(m.todo)
-	if u.apart {
-		u.bare()
-	}
-	return nil
-}
-
-// bare makes the calls' copies fit to be sent themselves, without the stand-in, which go-redis's own machinery for
-// commands of several nodes does not know.
-func (u *unit) bare() {
-	for i := range u.calls {
-		if c := &u.calls[i]; c.args != nil {
-			c.Cmder, c.args = c.cmd.Clone(), nil
-		}
-	}
 }
 
 // submit puts a unit on its way without waiting for it. A full queue refuses it, or with WithBlockOnFull is waited for.
@@ -124,91 +41,9 @@ func (l *lane) submit(u *unit) error {
 	if err := l.lockWithRoom(u.ctx, u.node.n); err != nil {
 		return err
 	}
-	if l.h.observed {
-		now := l.now()
-		for _, c := range u.todo {
-			c.start, c.admitted = now, now
-		}
-	}
+	u.start = l.now()
 	l.start(u)
 	return nil
-}
-
-// start launches a unit, or lets it wait if its stream is busy. It is called locked and unlocks.
-func (l *lane) start(u *unit) {
-	if u.key != 0 {
-		if s, busy := l.streams[u.key]; busy {
-			s.waiting = append(s.waiting, u)
-			l.held += u.node.n
-			l.mu.Unlock()
-			return
-		}
-		if l.streams == nil {
-			l.streams = make(map[uint64]*stream)
-		}
-		l.streams[u.key] = &stream{}
-	}
-	l.launch(u)
-	l.kick(telemetry.FlushIdle)
-}
-
-// stream keeps the units of one order apart: the next may leave when all earlier ones have their outcome, or in one
-// batch with them. With several batches in flight on several connections they could overtake each other.
-type stream struct {
-	waiting []*unit
-	open    int // units that have left and are not finished
-}
-
-// launch queues a unit whose turn it is. The lane is locked.
-func (l *lane) launch(u *unit) {
-	if s := l.streams[u.key]; s != nil {
-		s.open++
-	}
-	if u.apart {
-		go l.runApart(u)
-		return
-	}
-	l.q.push(&u.node)
-}
-
-// join adds, to the batch that takes a unit of a stream, the units that wait behind it, as far as they fit. The lane
-// is locked.
-func (l *lane) join(b *batch, key uint64) {
-	s := l.streams[key]
-	for s != nil && len(s.waiting) > 0 {
-		u := s.waiting[0]
-		if u.apart || len(b.calls)+u.node.n > l.h.cfg.maxBatch || b.bytes+u.node.bytes > l.h.cfg.maxBatchBytes {
-			return
-		}
-		s.waiting = s.waiting[1:]
-		s.open++
-		l.held -= u.node.n
-		if u.ctx.Err() != nil {
-			b.ended = append(b.ended, u)
-		} else {
-			b.addUnit(u)
-		}
-	}
-}
-
-// leftStream is called when a unit has its outcome, and launches the next of its stream. It returns locked.
-func (l *lane) leftStream(u *unit) {
-	l.mu.Lock()
-	s := l.streams[u.key]
-	if u.key == 0 || s == nil {
-		return
-	}
-	if s.open--; s.open > 0 {
-		return
-	}
-	if len(s.waiting) == 0 {
-		delete(l.streams, u.key)
-		return
-	}
-	next := s.waiting[0]
-	s.waiting = s.waiting[1:]
-	l.held -= next.node.n
-	l.launch(next)
 }
 
 // settleUnit follows up on a unit whose batch is back: sends again what has to be, else ends it.
@@ -248,6 +83,9 @@ func (l *lane) settleUnit(u *unit) {
 
 // endUnit marks a unit as finished, wakes those that wait for it, and lets the next of its stream go.
 func (l *lane) endUnit(u *unit) {
+	if u.bound {
+		u.deliver()
+	}
 	u.mu.Lock()
 	u.ended = true
 	done := u.done
@@ -262,8 +100,9 @@ func (l *lane) endUnit(u *unit) {
 // cancel ends a unit that was taken from the queue because its context had ended.
 func (l *lane) cancel(u *unit) {
 	if u.state.CompareAndSwap(waiting, settled) { // else its caller has left, and counted it
+		u.load()
 		for _, c := range u.todo {
-			c.err = l.drop(u.ctx, c.cmd, telemetry.OutcomeCancelled, false, c.start, u.ctx.Err())
+			c.err = l.drop(u.ctx, c.cmd, telemetry.OutcomeCancelled, false, u.start, u.ctx.Err())
 		}
 	}
 	l.endUnit(u)
@@ -343,14 +182,11 @@ func (u *unit) wake() <-chan struct{} {
 // wait returns nil when the unit has its outcome and its commands hold their results, or ctx's error when that ends
 // first.
 func (u *unit) wait(ctx context.Context) error {
-	u.mu.Lock()
-	ended := u.ended
-	u.mu.Unlock()
-	if !ended {
+	if !u.watch(ctx) {
 		done := u.wake()
 		if ctx.Done() == nil && u.ctx.Done() == nil {
 			<-done
-			u.collect.Do(u.deliver)
+			u.collect.Do(u.conclude)
 			return nil
 		}
 		select {
@@ -370,29 +206,21 @@ func (u *unit) wait(ctx context.Context) error {
 			}
 		}
 	}
-	u.collect.Do(u.deliver)
+	u.collect.Do(u.conclude)
 	return nil
 }
 
-// deliver moves the results into the caller's commands.
-func (u *unit) deliver() {
-	var f *fault
-	for i := range u.calls {
-		c := &u.calls[i]
-		c.copyBack()
-		if c.err != nil { // begin has cleared an older one
-			c.cmd.SetErr(c.err)
-		}
-		if u.err == nil {
-			u.err = c.err
-		}
-		if f == nil {
-			f = c.fault
-		}
-	}
-	u.lane.h.freeUnitMem(u.mem)
-	u.calls, u.todo, u.mem = nil, nil, nil
-	if f != nil {
-		f.repeat()
+// watch reports whether the unit has its outcome. If not, it is noted that somebody waits, if ctx cannot end the wait.
+func (u *unit) watch(ctx context.Context) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.stays = u.stays || ctx.Done() == nil
+	return u.ended
+}
+
+func (u *unit) conclude() {
+	u.deliver()
+	if u.fault != nil {
+		u.fault.repeat()
 	}
 }

@@ -79,7 +79,7 @@ func (w *Window) Submit(ctx context.Context) *Pending {
 	_ = pipe.BatchProcess(ctx, w.Cmds()...)
 	w.Discard()
 	p := &Pending{cmds: pipe.Cmds()}
-	p.s = submission{Cmder: p.cmds[0], unit: &p.u}
+	p.s = submission{Cmder: p.cmds[0], unit: &p.u, cmds: p.cmds}
 	switch w.client.(type) { // a pipeline's hooks cannot see for whom it runs
 	case *redis.Client:
 		p.s.topology = uint32(hook.Single) + 1
@@ -94,7 +94,9 @@ func (w *Window) Submit(ctx context.Context) *Pending {
 	}
 	p.cmds[0] = &p.s // the hook knows it; without the hook it is the command
 	_, p.err = pipe.Exec(ctx)
-	p.cmds[0] = p.s.Cmder
+	if p.cmds[0] == redis.Cmder(&p.s) { // else the hook has put the command back, and a runner may be reading
+		p.cmds[0] = p.s.Cmder
+	}
 	return p
 }
 
