@@ -183,7 +183,7 @@ func (t *topHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 		start := l.now()
 		t.before(ctx)
 		if s, ok := cmd.(*submission); ok {
-			return l.relay(ctx, s, s.unit.one.cmd[:], func(ctx context.Context, cmds []redis.Cmder) error {
+			return l.relay(ctx, s, s.unit.cmd[:], func(ctx context.Context, cmds []redis.Cmder) error {
 				return t.open(ctx, cmds[0], start, next(ctx, cmds[0]))
 			})
 		}

@@ -60,8 +60,8 @@ func (b *batch) addUnit(u *unit) {
 func (b *batch) load() {
 	for _, e := range b.units {
 		e.unit.load()
-		copy(b.calls[e.at:], e.unit.todo)
-		for i, c := range e.unit.todo {
+		copy(b.calls[e.at:], e.unit.payload.todo)
+		for i, c := range e.unit.payload.todo {
 			b.cmds[e.at+i] = c
 		}
 	}

@@ -16,24 +16,18 @@ import (
 // a hundred thousand commands in the queue. So a unit gets them when a batch takes it, from memory that the last batch
 // has just used, and an owner that waits and cannot leave needs no copies: its commands travel themselves.
 type cargo struct {
-	rows   []row
-	mem    *rowMem
-	frozen []redis.Cmder          // sent instead of those whose arguments may change or run the owner's code; nil if there are none
-	reason telemetry.DirectReason // why it must not share, if it is one command
-
-	calls []call
-	todo  []*call // those still without a final outcome; all of them at first, in order
-	held  *cargoMem
-	bound bool // the owner waits and cannot leave: whoever ends the unit delivers
+	cmds    []redis.Cmder // the owner's
+	rows    *rows         // nil if it is one command, or from load on
+	frozen  []redis.Cmder // sent instead of those whose arguments may change or run the owner's code; nil if there are none
+	payload *payload      // from load to deliver
 
 	// Once delivered.
 	err   error // of the first command that failed
 	fault *fault
 
-	one struct { // memory of a unit that is one command
-		cmd [1]redis.Cmder
-		row [1]row
-	}
+	// Memory of a unit that is one command.
+	cmd [1]redis.Cmder
+	row row
 }
 
 // row is what is known of a queued command.
@@ -42,30 +36,30 @@ type row struct {
 	size int
 }
 
-type rowMem struct{ rows []row }
+type rows struct{ all []row }
 
-// cargoMem is the memory of a unit's calls, used again when their results have been delivered.
-type cargoMem struct {
+// payload is the memory of a unit's calls, used again when their results have been delivered.
+type payload struct {
 	calls  []call
-	todo   []*call
+	todo   []*call // those still without a final outcome; all of them at first, in order
 	copies copies
 }
 
-// cargoMem returns memory for n calls. Units of one have a pool of their own: they are many, and need little.
-func (h *Hook) cargoMem(n int) *cargoMem {
+// payload returns memory for n calls. Units of one have a pool of their own: they are many, and need little.
+func (h *Hook) payload(n int) *payload {
 	pool := &h.windows
 	if n == 1 {
 		pool = &h.submits
 	}
-	m, ok := pool.Get().(*cargoMem)
+	m, ok := pool.Get().(*payload)
 	if !ok || cap(m.calls) < n {
-		return &cargoMem{calls: make([]call, n), todo: make([]*call, 0, n)}
+		return &payload{calls: make([]call, n), todo: make([]*call, 0, n)}
 	}
 	m.calls = m.calls[:n]
 	return m
 }
 
-func (h *Hook) freeCargoMem(m *cargoMem) {
+func (h *Hook) release(m *payload) {
 	n := len(m.calls)
 	clear(m.calls)
 	clear(m.todo)
@@ -82,14 +76,10 @@ func (h *Hook) freeCargoMem(m *cargoMem) {
 // owner may change once it has submitted them. Its error is an argument's MarshalBinary's.
 func (u *unit) prepare(l *lane, ctx context.Context, cmds []redis.Cmder, key uint64) error {
 	u.node.unit, u.node.n, u.lane, u.ctx, u.cmds, u.key = u, len(cmds), l, ctx, cmds, key
-	if len(cmds) == 1 {
-		u.rows = u.one.row[:0]
-	} else {
-		u.mem, _ = l.h.rows.Get().(*rowMem)
-		if u.mem == nil {
-			u.mem = new(rowMem)
+	if len(cmds) > 1 {
+		if u.rows, _ = l.h.rows.Get().(*rows); u.rows == nil {
+			u.rows = new(rows)
 		}
-		u.rows = u.mem.rows[:0]
 	}
 	where, memo := l.where(), hook.Memo{}
 	for i, cmd := range cmds {
@@ -109,7 +99,11 @@ func (u *unit) prepare(l *lane, ctx context.Context, cmds []redis.Cmder, key uin
 				return err
 			}
 		}
-		u.rows = append(u.rows, row{info, size})
+		if u.rows == nil {
+			u.row = row{info, size}
+		} else {
+			u.rows.all = append(u.rows.all, row{info, size})
+		}
 		u.node.bytes += size
 	}
 	if u.apart {
@@ -138,18 +132,21 @@ func (u *unit) freeze(i int, cmd redis.Cmder, form hook.Form, size int) (int, er
 // load makes the calls. The owner's commands are only read here, unless it waits and cannot leave: else it may be looking
 // at them.
 func (u *unit) load() {
-	if u.calls != nil { // it is sent again
+	if u.payload != nil { // it is sent again
 		return
 	}
 	u.mu.Lock()
 	u.bound = u.stays
 	u.mu.Unlock()
 	h, n := u.lane.h, len(u.cmds)
-	m := h.cargoMem(n)
+	m := h.payload(n)
 	for i, cmd := range u.cmds {
-		c := &m.calls[i]
+		c, row := &m.calls[i], &u.row
+		if u.rows != nil {
+			row = &u.rows.all[i]
+		}
 		c.Cmder, c.cmd, c.ctx, c.unit, c.attempt = cmd, cmd, u.ctx, u, 1
-		c.info, c.size, c.reason = u.rows[i].info, u.rows[i].size, u.reason
+		c.info, c.size, c.reason = row.info, row.size, u.reason
 		c.start, c.admitted = u.start, u.start
 		c.replays = h.cfg.retry == RetryLikeGoRedis
 		switch {
@@ -164,19 +161,22 @@ func (u *unit) load() {
 		}
 		m.todo = append(m.todo, c)
 	}
-	u.held, u.calls, u.todo, u.frozen = m, m.calls, m.todo, nil
-	if u.mem != nil {
-		clear(u.rows)
-		u.mem.rows = u.rows
-		h.rows.Put(u.mem)
+	u.payload, u.frozen = m, nil
+	if u.rows != nil {
+		u.rows.all = u.rows.all[:0]
+		h.rows.Put(u.rows)
+		u.rows = nil
 	}
-	u.rows, u.mem = nil, nil
 }
 
 // deliver moves the results into the owner's commands, once.
 func (u *unit) deliver() {
-	for i := range u.calls {
-		c := &u.calls[i]
+	m := u.payload
+	if m == nil {
+		return
+	}
+	for i := range m.calls {
+		c := &m.calls[i]
 		c.copyBack()
 		if c.err != nil {
 			c.cmd.SetErr(c.err)
@@ -188,8 +188,6 @@ func (u *unit) deliver() {
 			u.fault = c.fault
 		}
 	}
-	if m := u.held; m != nil {
-		u.calls, u.todo, u.held = nil, nil, nil
-		u.lane.h.freeCargoMem(m)
-	}
+	u.payload = nil
+	u.lane.h.release(m)
 }

@@ -91,9 +91,8 @@ func Result[T any, C interface {
 // runs it as the command itself.
 type submission struct {
 	redis.Cmder
-	cmds  []redis.Cmder // those of a window; the unit may keep them
-	key   uint64        // of the stream
-	unit  *unit         // memory for the hook that takes it
+	key   uint64 // of the stream
+	unit  *unit  // memory for the hook that takes it
 	taken bool
 
 	topology uint32 // as lane.topology, if the client's type tells it
@@ -112,9 +111,9 @@ func (s *submission) restore(cmds []redis.Cmder) []redis.Cmder {
 	cmds[0] = s.Cmder
 	switch {
 	case len(cmds) == 1:
-		s.unit.one.cmd[0] = s.Cmder
-		return s.unit.one.cmd[:]
-	case len(cmds) == len(s.cmds) && &cmds[0] == &s.cmds[0]:
+		s.unit.cmd[0] = s.Cmder
+		return s.unit.cmd[:]
+	case len(cmds) == len(s.unit.cmds) && &cmds[0] == &s.unit.cmds[0]:
 		return cmds
 	}
 	return slices.Clone(cmds) // a hook before ours made a list of its own
@@ -136,8 +135,8 @@ func (l *lane) take(ctx context.Context, s *submission, cmds []redis.Cmder) erro
 			err, outcome = ctx.Err(), telemetry.OutcomeCancelled
 		}
 		u.load()
-		for i := range u.calls {
-			c := &u.calls[i]
+		for i := range u.payload.calls {
+			c := &u.payload.calls[i]
 			c.err = l.drop(ctx, c.cmd, outcome, false, 0, err)
 		}
 		u.ended = true

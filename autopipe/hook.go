@@ -24,9 +24,9 @@ type Hook struct {
 	classes  *hook.Classifier
 	lanes    laneSet
 	calls    sync.Pool // of *single; not global: their channels must not cross from one synctest bubble to another
-	submits  sync.Pool // of *cargoMem, of one call
-	windows  sync.Pool // of *cargoMem, of several
-	rows     sync.Pool // of *rowMem
+	submits  sync.Pool // of *payload, of one call
+	windows  sync.Pool // of *payload, of several
+	rows     sync.Pool // of *rows
 	count    counters
 	waits    *histogram.Histogram // in the queue, sampled
 	trips    *histogram.Histogram // of batches; of lone commands, sampled
@@ -197,7 +197,7 @@ func (l *lane) process(ctx context.Context, cmd redis.Cmder) error {
 	}
 	if s, ok := cmd.(*submission); ok {
 		if l.where() != hook.Sticky {
-			return l.take(ctx, s, s.unit.one.cmd[:])
+			return l.take(ctx, s, s.unit.cmd[:])
 		}
 		cmd = s.Cmder // a Conn is one goroutine's, which may close it next: as on a client without the hook
 	}

@@ -59,22 +59,23 @@ func (l *lane) join(b *batch, key uint64) {
 	}
 }
 
-// leftStream is called when a unit has its outcome, and launches the next of its stream. It returns locked.
+// leftStream is called when a unit has its outcome, and launches the next of its stream.
 func (l *lane) leftStream(u *unit) {
+	if u.key == 0 {
+		return
+	}
 	l.mu.Lock()
 	s := l.streams[u.key]
-	if u.key == 0 || s == nil {
-		return
-	}
-	if s.open--; s.open > 0 {
-		return
-	}
-	if len(s.waiting) == 0 {
+	s.open--
+	switch {
+	case s.open > 0:
+	case len(s.waiting) == 0:
 		delete(l.streams, u.key)
-		return
+	default:
+		next := s.waiting[0]
+		s.waiting = s.waiting[1:]
+		l.held -= next.node.n
+		l.launch(next)
 	}
-	next := s.waiting[0]
-	s.waiting = s.waiting[1:]
-	l.held -= next.node.n
-	l.launch(next)
+	l.kick(telemetry.FlushDrain)
 }

@@ -18,22 +18,23 @@ type unit struct {
 	node  node
 	lane  *lane
 	ctx   context.Context           // ends it while it is queued
-	cmds  []redis.Cmder             // its owner's
 	start time.Duration             // when it was submitted, on the hook's clock, if somebody observes
 	key   uint64                    // of its stream; 0 if its order does not matter
 	relay redis.ProcessPipelineHook // sends it, if the lane has no chain (Attach)
-	apart bool                      // holds commands that must not share: it is sent by itself, as an explicit pipeline is
 
 	cargo
 
-	state atomic.Uint32 // as single.state, for all its calls together
-	gone  bool          // as call.gone
+	state  atomic.Uint32          // as single.state, for all its calls together
+	gone   bool                   // as call.gone
+	apart  bool                   // holds commands that must not share: it is sent by itself, as an explicit pipeline is
+	bound  bool                   // its owner waits and cannot leave: whoever ends the unit delivers
+	reason telemetry.DirectReason // why it is apart, if it is one command
 
-	mu      sync.Mutex
-	ended   bool
-	stays   bool          // somebody waits for it who cannot leave
-	done    chan struct{} // made when somebody asks; closed when ended
-	collect sync.Once
+	mu        sync.Mutex
+	done      chan struct{} // made when somebody asks; closed when ended
+	ended     bool
+	stays     bool // somebody waits for it who cannot leave
+	concluded bool // somebody has the results
 }
 
 // submit puts a unit on its way without waiting for it. A full queue refuses it, or with WithBlockOnFull is waited for.
@@ -49,7 +50,7 @@ func (l *lane) submit(u *unit) error {
 // settleUnit follows up on a unit whose batch is back: sends again what has to be, else ends it.
 func (l *lane) settleUnit(u *unit) {
 	var again []*call
-	for _, c := range u.todo {
+	for _, c := range u.payload.todo {
 		if c.again {
 			again = append(again, c)
 		}
@@ -62,7 +63,7 @@ func (l *lane) settleUnit(u *unit) {
 	for _, c := range again {
 		l.tellRetry(c, wait)
 	}
-	u.todo = again
+	u.payload.todo = again
 	u.node.n, u.node.bytes = len(again), 0
 	for _, c := range again {
 		u.node.bytes += c.size
@@ -71,7 +72,7 @@ func (l *lane) settleUnit(u *unit) {
 	time.AfterFunc(wait, func() {
 		l.mu.Lock()
 		now := l.now()
-		for _, c := range u.todo {
+		for _, c := range u.payload.todo {
 			c.rearm()
 			c.admitted = now
 			c.attempt++
@@ -94,14 +95,13 @@ func (l *lane) endUnit(u *unit) {
 		close(done)
 	}
 	l.leftStream(u)
-	l.kick(telemetry.FlushDrain)
 }
 
 // cancel ends a unit that was taken from the queue because its context had ended.
 func (l *lane) cancel(u *unit) {
 	if u.state.CompareAndSwap(waiting, settled) { // else its caller has left, and counted it
 		u.load()
-		for _, c := range u.todo {
+		for _, c := range u.payload.todo {
 			c.err = l.drop(u.ctx, c.cmd, telemetry.OutcomeCancelled, false, u.start, u.ctx.Err())
 		}
 	}
@@ -124,17 +124,18 @@ func (l *lane) withdraw(u *unit) bool {
 
 // runApart sends a unit as an explicit pipeline, or its one command directly: it holds commands that must not share.
 func (l *lane) runApart(u *unit) {
+	calls := u.payload.calls
 	defer func() {
 		// Nobody waits in this goroutine: a panic in a hook is repeated where the result is waited for.
 		if v := recover(); v != nil {
-			u.calls[0].fault = &fault{value: v}
-			for i := range u.calls {
-				u.calls[i].err = errAborted
+			calls[0].fault = &fault{value: v}
+			for i := range calls {
+				calls[i].err = errAborted
 			}
 		}
 		l.endUnit(u)
 	}()
-	if c := &u.calls[0]; len(u.calls) == 1 {
+	if c := &calls[0]; len(calls) == 1 {
 		c.err = errAborted
 		if u.relay != nil {
 			c.err = u.relay(u.ctx, []redis.Cmder{c.Cmder})
@@ -143,10 +144,10 @@ func (l *lane) runApart(u *unit) {
 		c.err = l.direct(u.ctx, c.Cmder, c.info, c.reason)
 		return
 	}
-	cmds := make([]redis.Cmder, len(u.calls))
-	for i := range u.calls {
-		u.calls[i].err = errAborted
-		cmds[i] = u.calls[i].Cmder
+	cmds := make([]redis.Cmder, len(calls))
+	for i := range calls {
+		calls[i].err = errAborted
+		cmds[i] = calls[i].Cmder
 	}
 	var err error
 	if u.relay != nil {
@@ -156,12 +157,12 @@ func (l *lane) runApart(u *unit) {
 	}
 	failed := false
 	for i, cmd := range cmds {
-		u.calls[i].err = cmd.Err()
+		calls[i].err = cmd.Err()
 		failed = failed || cmd.Err() != nil
 	}
 	if err != nil && !failed { // refused before anything was tried
-		for i := range u.calls {
-			u.calls[i].err = err
+		for i := range calls {
+			calls[i].err = err
 		}
 	}
 }
@@ -186,7 +187,7 @@ func (u *unit) wait(ctx context.Context) error {
 		done := u.wake()
 		if ctx.Done() == nil && u.ctx.Done() == nil {
 			<-done
-			u.collect.Do(u.conclude)
+			u.conclude()
 			return nil
 		}
 		select {
@@ -206,7 +207,7 @@ func (u *unit) wait(ctx context.Context) error {
 			}
 		}
 	}
-	u.collect.Do(u.conclude)
+	u.conclude()
 	return nil
 }
 
@@ -218,7 +219,14 @@ func (u *unit) watch(ctx context.Context) bool {
 	return u.ended
 }
 
+// conclude gives the owner its results, once. A fault is repeated by who is first.
 func (u *unit) conclude() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.concluded {
+		return
+	}
+	u.concluded = true
 	u.deliver()
 	if u.fault != nil {
 		u.fault.repeat()

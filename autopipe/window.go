@@ -79,7 +79,8 @@ func (w *Window) Submit(ctx context.Context) *Pending {
 	_ = pipe.BatchProcess(ctx, w.Cmds()...)
 	w.Discard()
 	p := &Pending{cmds: pipe.Cmds()}
-	p.s = submission{Cmder: p.cmds[0], unit: &p.u, cmds: p.cmds}
+	p.s = submission{Cmder: p.cmds[0], unit: &p.u}
+	p.u.cmds = p.cmds
 	switch w.client.(type) { // a pipeline's hooks cannot see for whom it runs
 	case *redis.Client:
 		p.s.topology = uint32(hook.Single) + 1
