@@ -208,16 +208,20 @@ func (l *lane) judge(b *batch) {
 
 // settle wakes the callers that are still there; the calls are theirs from then on.
 func (l *lane) settle(b *batch) {
+	var again []*unit
 	for i := 0; i < len(b.calls); i++ {
 		c := b.calls[i]
 		if u := c.unit; u != nil {
 			i += u.node.n - 1 // they stand together
-			if !u.gone {
-				l.settleUnit(u)
+			if !u.gone && !l.settleUnit(u) {
+				again = append(again, u)
 			}
 		} else if !c.gone {
 			c.single.done <- struct{}{}
 		}
+	}
+	if len(again) > 0 {
+		l.sendAgain(again)
 	}
 }
 

@@ -2,6 +2,7 @@ package autopipe
 
 import (
 	"context"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -43,6 +44,7 @@ type payload struct {
 	calls  []call
 	todo   []*call // those still without a final outcome; all of them at first, in order
 	copies copies
+	pause  time.Duration // before todo is sent again
 }
 
 // payload returns memory for n calls. Units of one have a pool of their own: they are many, and need little.

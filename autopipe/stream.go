@@ -1,6 +1,10 @@
 package autopipe
 
-import "github.com/goautopipe/redis-autopipe/telemetry"
+import (
+	"slices"
+
+	"github.com/goautopipe/redis-autopipe/telemetry"
+)
 
 // start launches a unit, or lets it wait if its stream is busy. It is called locked and unlocks.
 func (l *lane) start(u *unit) {
@@ -24,7 +28,8 @@ func (l *lane) start(u *unit) {
 // batch with them. With several batches in flight on several connections they could overtake each other.
 type stream struct {
 	waiting []*unit
-	open    int // units that have left and are not finished
+	open    int   // units that have left and are not finished
+	again   *unit // the first of these that is being sent again
 }
 
 // launch queues a unit whose turn it is. The lane is locked.
@@ -67,6 +72,9 @@ func (l *lane) leftStream(u *unit) {
 	l.mu.Lock()
 	s := l.streams[u.key]
 	s.open--
+	if s.again == u {
+		s.again = nil
+	}
 	switch {
 	case s.open > 0:
 	case len(s.waiting) == 0:
@@ -78,4 +86,28 @@ func (l *lane) leftStream(u *unit) {
 		l.launch(next)
 	}
 	l.kick(telemetry.FlushDrain)
+}
+
+// stepBack is asked for units that are to be sent again, in their order. One behind another of its stream has to wait for
+// that one; it stands before those that have not been sent yet. The lane is locked.
+func (l *lane) stepBack(u *unit) bool {
+	if u.key == 0 {
+		return false
+	}
+	s := l.streams[u.key]
+	if s.again == nil || s.again == u {
+		s.again = u
+		return false
+	}
+	s.open--
+	at := slices.IndexFunc(s.waiting, func(w *unit) bool { return w.payload == nil || w.apart })
+	if at < 0 {
+		at = len(s.waiting)
+	}
+	s.waiting = slices.Insert(s.waiting, at, u)
+	l.held += u.node.n
+	for _, c := range u.payload.todo {
+		c.admitted = l.now()
+	}
+	return true
 }

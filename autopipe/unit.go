@@ -2,6 +2,7 @@ package autopipe
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -47,8 +48,8 @@ func (l *lane) submit(u *unit) error {
 	return nil
 }
 
-// settleUnit follows up on a unit whose batch is back: sends again what has to be, else ends it.
-func (l *lane) settleUnit(u *unit) {
+// settleUnit ends a unit whose batch is back. It reports false if some of its commands have to be sent again.
+func (l *lane) settleUnit(u *unit) bool {
 	var again []*call
 	for _, c := range u.payload.todo {
 		if c.again {
@@ -57,29 +58,35 @@ func (l *lane) settleUnit(u *unit) {
 	}
 	if len(again) == 0 {
 		l.endUnit(u)
-		return
+		return true
 	}
-	wait := l.h.backoff(int(again[0].attempt))
-	for _, c := range again {
-		l.tellRetry(c, wait)
-	}
-	u.payload.todo = again
+	u.payload.todo, u.payload.pause = again, l.h.backoff(int(again[0].attempt))
 	u.node.n, u.node.bytes = len(again), 0
 	for _, c := range again {
+		l.tellRetry(c, u.payload.pause)
 		u.node.bytes += c.size
+		c.rearm()
+		c.attempt++
 	}
 	u.state.Store(waiting) // so that a caller can leave during the pause
-	time.AfterFunc(wait, func() {
-		l.mu.Lock()
-		now := l.now()
-		for _, c := range u.payload.todo {
-			c.rearm()
-			c.admitted = now
-			c.attempt++
-		}
-		l.q.push(&u.node)
-		l.kick(telemetry.FlushIdle)
-	})
+	return false
+}
+
+// sendAgain queues units once more after their pause, in the order in which they stood in their batch.
+func (l *lane) sendAgain(units []*unit) {
+	l.mu.Lock()
+	units = slices.DeleteFunc(units, l.stepBack)
+	l.mu.Unlock()
+	for _, u := range units {
+		time.AfterFunc(u.payload.pause, func() {
+			l.mu.Lock()
+			l.q.push(&u.node)
+			for _, c := range u.payload.todo {
+				c.admitted = l.now()
+			}
+			l.kick(telemetry.FlushIdle)
+		})
+	}
 }
 
 // endUnit marks a unit as finished, wakes those that wait for it, and lets the next of its stream go.
