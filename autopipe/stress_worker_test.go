@@ -52,8 +52,12 @@ func (w *stressWorker) step() {
 		w.write(ctx, func(v string) error { return w.rdb.Set(ctx, w.key(), v, time.Minute).Err() })
 	case p < 55:
 		w.read(w.rdb.Get(ctx, w.key()).Result())
-	case p < 75:
+	case p < 67:
 		w.incr(ctx)
+	case p < 71:
+		w.submit(ctx)
+	case p < 75:
+		w.window(ctx)
 	case p < 80:
 		if err := w.rdb.Get(ctx, w.name+"none").Err(); err == nil {
 			w.t.Error("a key that nobody wrote has a value")
@@ -133,9 +137,63 @@ func (w *stressWorker) read(v string, err error) {
 
 func (w *stressWorker) incr(ctx context.Context) {
 	i := w.rnd.IntN(stressCounters)
+	w.counted(ctx, i, w.rdb.Incr(ctx, w.counter(i)))
+}
+
+// submit leaves the result of one INCR in three unread.
+func (w *stressWorker) submit(ctx context.Context) {
+	i := w.rnd.IntN(stressCounters)
+	cmd := redis.NewIntCmd(ctx, "incr", w.counter(i))
+	f := autopipe.Submit(ctx, w.rdb, cmd)
+	if w.rnd.IntN(3) > 0 {
+		_, _ = f.Wait(ctx)
+	}
+	w.counted(ctx, i, cmd)
+}
+
+// window submits two windows, and leaves the results of one in three unread.
+func (w *stressWorker) window(ctx context.Context) {
+	i := w.rnd.IntN(stressCounters)
+	var opts []autopipe.WindowOption
+	if w.rnd.IntN(4) == 0 {
+		opts = append(opts, autopipe.WithUnordered())
+	}
+	win := autopipe.NewWindow(w.rdb, opts...)
+	var all [2]*autopipe.Pending
+	for j := range all {
+		for range 1 + w.rnd.IntN(4) {
+			win.Incr(ctx, w.counter(i))
+			win.Get(ctx, w.name+"none")
+		}
+		all[j] = win.Submit(ctx)
+	}
+	for _, p := range all {
+		if w.rnd.IntN(3) > 0 {
+			_ = p.Wait(ctx)
+		}
+		for _, cmd := range p.Cmds() {
+			switch cmd := cmd.(type) {
+			case *redis.IntCmd:
+				if opts != nil {
+					w.last[i] = 0
+				}
+				w.counted(ctx, i, cmd)
+			case *redis.StringCmd:
+				if cmd.Val() != "" {
+					w.t.Error("a key that nobody wrote has a value")
+				}
+			}
+		}
+	}
+}
+
+// counted enters the result of an INCR of counter i, or that it has none yet.
+func (w *stressWorker) counted(ctx context.Context, i int, cmd *redis.IntCmd) {
 	c := &w.counters[i]
-	n, err := w.rdb.Incr(ctx, w.counter(i)).Result()
+	n, err := cmd.Result()
 	switch {
+	case err == nil && n == 0: // nobody has waited for it to the end
+		c.maybe.Add(1)
 	case err == nil:
 		c.ok.Add(1)
 		if n <= w.last[i] {
