@@ -33,8 +33,9 @@ type Future[C redis.Cmder] struct {
 // client without the hook, and on a Conn or Tx, which go with one goroutine, Submit runs the command at once and returns
 // when it is done.
 //
-// Do not submit cmd twice, and read its result after Wait: before, it is the zero value. Submitted commands are
-// independent: they may run in any order. For an order see Window.
+// Do not submit cmd twice, and read its result after Wait: before, it is the zero value. A []byte or pointer among its
+// arguments may be used again when Submit returns, a slice given to redis.NewStringCmd(ctx, args...) when the command has
+// run. Submitted commands are independent: they may run in any order. For an order see Window.
 //
 // Hooks added before autopipe see the command return at once, without its result.
 func Submit[C redis.Cmder](ctx context.Context, client Processor, cmd C) *Future[C] {
@@ -45,7 +46,8 @@ func Submit[C redis.Cmder](ctx context.Context, client Processor, cmd C) *Future
 }
 
 // Wait returns the command and its error when it has run. If ctx ends first, it returns ctx's error and only the wait is
-// over: the command goes on, and Wait may be called again. Several goroutines may wait.
+// over: the command goes on, and Wait may be called again. Several goroutines may wait; each reads the result after its own
+// Wait.
 //
 // A panic in a hook behind autopipe is repeated by the first Wait.
 func (f *Future[C]) Wait(ctx context.Context) (C, error) {

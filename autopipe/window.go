@@ -31,7 +31,8 @@ type Pipeliner interface {
 // other callers' may run between them: it is no transaction.
 //
 // Windows submitted by one goroutine run in the order submitted, even before the first has finished, and so do those of
-// one Window; see WithUnordered. A command that is sent again after a failure runs later than its place in the order.
+// one Window; see WithUnordered. What is sent again after a failure keeps its order too, but commands that were sent with it
+// and succeeded have run before it.
 //
 // Like a redis.Pipeline, a Window is for one goroutine at a time.
 type Window struct {
@@ -70,7 +71,7 @@ type Pending struct {
 
 // Submit sends the collected commands on their way and returns at once. While they are queued, the end of ctx cancels
 // them. A full queue fails them with ErrQueueFull, or with WithBlockOnFull makes Submit wait. Read results after Wait:
-// before, they are zero values.
+// before, they are zero values. A []byte or pointer among the arguments may be used again when Submit returns.
 func (w *Window) Submit(ctx context.Context) *Pending {
 	if w.Len() == 0 {
 		return &Pending{}
@@ -150,6 +151,9 @@ func (t *txWindow) TxPipeline() redis.Pipeliner { return t }
 
 // Wait returns, when all commands have run, the error of the first that failed; each command has its own. If ctx ends
 // first, it returns ctx's error and only the wait is over: the commands go on, and Wait may be called again.
+//
+// Several goroutines may wait; each reads results after its own Wait. If the context of one of them cannot end, results may
+// appear at any moment from then on. A panic in a hook behind autopipe is repeated by the first Wait.
 func (p *Pending) Wait(ctx context.Context) error {
 	if !p.s.taken {
 		return p.err
