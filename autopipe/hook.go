@@ -191,13 +191,30 @@ var directReason = [hook.NumClasses]telemetry.DirectReason{
 }
 
 // process is the way of one command through the hook.
+//
+// Callers wait in this frame, and hundreds of them do: all that is not needed while they wait is done in frames that are
+// gone by then. Each cache line of stack less is one less that a processor has to fetch when a caller goes on.
 func (l *lane) process(ctx context.Context, cmd redis.Cmder) error {
+	c, err := l.enter(ctx, cmd)
+	if c == nil {
+		return err
+	}
+	if ctx.Done() == nil {
+		<-c.done
+	} else {
+		err = l.wait(c)
+	}
+	return l.finish(c, err)
+}
+
+// enter sends a command on its way. It returns a call if its caller has to wait for it, else the command's end.
+func (l *lane) enter(ctx context.Context, cmd redis.Cmder) (*single, error) {
 	if l.topology.Load() == 0 {
 		l.locate(hook.CallerTopology())
 	}
 	if s, ok := cmd.(*submission); ok {
 		if l.where() != hook.Sticky {
-			return l.take(ctx, s, s.unit.cmd[:])
+			return nil, l.take(ctx, s, s.unit.cmd[:])
 		}
 		cmd = s.Cmder // a Conn is one goroutine's, which may close it next: as on a client without the hook
 	}
@@ -207,12 +224,31 @@ func (l *lane) process(ctx context.Context, cmd redis.Cmder) error {
 		reason, shared = telemetry.DirectExcluded, false
 	}
 	if l.routed && upkeep(cmd) {
-		return l.chain.Process(ctx, cmd)
+		return nil, l.chain.Process(ctx, cmd)
 	}
 	if !shared {
-		return l.direct(ctx, cmd, info, reason)
+		return nil, l.direct(ctx, cmd, info, reason)
 	}
-	return l.do(ctx, cmd, info, size, form)
+	if err := ctx.Err(); err != nil {
+		return nil, l.drop(ctx, cmd, telemetry.OutcomeCancelled, false, 0, err)
+	}
+	// Whoever has a Conn or Tx may close it as soon as its command has returned, and go-redis does not let a Close meet a
+	// command on its way. So there the caller stays until the reply, as it would without us.
+	mayLeave := ctx.Done() != nil && l.where() != hook.Sticky
+	c, err := l.h.newCall(ctx, cmd, info, size, form, mayLeave)
+	if err != nil {
+		return nil, l.unencodable(ctx, cmd, err)
+	}
+	start := l.now()
+	if c.leaves {
+		start = l.h.now() // for the error that it may return
+	}
+	c.start, c.admitted = start, start
+	queued, err := l.send(c)
+	if !queued {
+		return nil, l.finish(c, err)
+	}
+	return c, nil
 }
 
 func (l *lane) classify(cmd redis.Cmder) (hook.Class, *command.Info) {
@@ -237,43 +273,20 @@ func (l *lane) fit(cmd redis.Cmder, class hook.Class, info *command.Info) (size 
 	return size, form, 0, true
 }
 
-// do sends one command through the lane, again if it has to be, and returns its error.
-func (l *lane) do(ctx context.Context, cmd redis.Cmder, info *command.Info, size int, form hook.Form) error {
-	if err := ctx.Err(); err != nil {
-		return l.drop(ctx, cmd, telemetry.OutcomeCancelled, false, 0, err)
-	}
-	// Whoever has a Conn or Tx may close it as soon as its command has returned, and go-redis does not let a Close meet a
-	// command on its way. So there the caller stays until the reply, as it would without us.
-	mayLeave := ctx.Done() != nil && l.where() != hook.Sticky
-	c, err := l.h.newCall(ctx, cmd, info, size, form, mayLeave)
-	if err != nil {
-		return l.unencodable(ctx, cmd, err)
-	}
-	start := l.now()
-	if c.leaves {
-		start = l.h.now() // for the error that it may return
-	}
-	c.start, c.admitted = start, start
-	for {
-		queued, err := l.send(c)
-		if queued {
-			// Callers wait here, and not further down, since hundreds of them do: each stack that is shorter is less that
-			// a processor has to fetch from another one's cache when it goes on.
-			if ctx.Done() == nil {
-				<-c.done
-			} else {
-				err = l.wait(c)
-			}
-		}
-		if err != nil {
-			return l.failed(ctx, cmd, c, start, err)
-		}
-		if !c.again {
+// finish returns the command's error when its call is settled or has failed with err, after it was sent again if it has to
+// be.
+func (l *lane) finish(c *single, err error) error {
+	for err == nil && c.again {
+		if err = l.pauseAgain(c); err != nil {
 			break
 		}
-		if err := l.pauseAgain(ctx, c); err != nil {
-			return l.failed(ctx, cmd, c, start, err)
+		var queued bool
+		if queued, err = l.send(c); queued {
+			err = l.wait(c)
 		}
+	}
+	if err != nil {
+		return l.failed(c, err)
 	}
 	f := c.fault
 	c.copyBack()
@@ -286,8 +299,9 @@ func (l *lane) do(ctx context.Context, cmd redis.Cmder, info *command.Info, size
 }
 
 // failed ends a call that was left behind, refused, or given up between two sendings, and counts it.
-func (l *lane) failed(ctx context.Context, cmd redis.Cmder, c *single, start time.Duration, err error) error {
-	if left, ok := err.(*leftError); ok { // the call is its batch's
+func (l *lane) failed(c *single, err error) error {
+	ctx, cmd, start := c.ctx, c.cmd, c.start // these never change, even if the call is its batch's now
+	if left, ok := err.(*leftError); ok {
 		return l.drop(ctx, cmd, telemetry.OutcomeCancelled, left.inFlight, start, l.explain(left, cmd, start))
 	}
 	outcome := telemetry.OutcomeRejected
@@ -299,10 +313,10 @@ func (l *lane) failed(ctx context.Context, cmd redis.Cmder, c *single, start tim
 }
 
 // pauseAgain waits before a call is sent again, and makes it ready.
-func (l *lane) pauseAgain(ctx context.Context, c *single) error {
+func (l *lane) pauseAgain(c *single) error {
 	wait := l.h.backoff(int(c.attempt))
 	l.tellRetry(&c.call, wait)
-	if err := pause(ctx, wait); err != nil {
+	if err := pause(c.ctx, wait); err != nil {
 		return err
 	}
 	c.rearm()

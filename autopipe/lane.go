@@ -142,8 +142,8 @@ func (l *lane) kick(reason telemetry.FlushReason) {
 	}
 }
 
-// wait returns nil when the call is settled, or an error when its context ends and the call can be left behind; then it
-// must not be touched any more.
+// wait returns nil when the call is settled, or an error when its context ends and the call can be left behind; then only what
+// never changes in it may be read any more.
 func (l *lane) wait(c *single) error {
 	select {
 	case <-c.done:
