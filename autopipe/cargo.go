@@ -83,9 +83,8 @@ func (u *unit) prepare(l *lane, ctx context.Context, cmds []redis.Cmder, key uin
 			u.rows = new(rows)
 		}
 	}
-	where, memo := l.where(), hook.Memo{}
 	for i, cmd := range cmds {
-		class, info := l.h.classes.ClassifyRow(&memo, cmd, where)
+		class, info := l.classify(cmd)
 		size, form, reason, shared := l.fit(cmd, class, info)
 		if shared && optedOut(ctx) {
 			reason, shared = telemetry.DirectExcluded, false

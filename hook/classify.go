@@ -3,6 +3,7 @@ package hook
 import (
 	"reflect"
 	"strings"
+	"sync/atomic"
 
 	"github.com/redis/go-redis/v9"
 
@@ -29,10 +30,27 @@ const (
 )
 
 // Classifier decides the class of each command from the command table, its arguments and the user's own lists.
-// The zero value has no lists. It must not be changed while in use.
+// The zero value has no lists.
 type Classifier struct {
 	direct  map[string]struct{}
 	batched map[string]struct{}
+
+	// seen are commands whose name and Go type alone say that they are Shared: what most programs send, over and over. They
+	// are found without the table, on little stack, which thousands of callers have in nobody's cache. A place is
+	// taken once, by the first that comes.
+	seen [256]atomic.Pointer[seen]
+}
+
+type seen struct {
+	name string
+	typ  reflect.Type
+	info *command.Info
+}
+
+// place is where a command is kept in seen. The name is not empty.
+func place(name string) int {
+	first, last := int(name[0]), int(name[len(name)-1])
+	return (first*3 + last*13 + len(name)) % 256
 }
 
 // NewClassifier makes a classifier. Commands named in direct are Excluded. Commands named in batched are Shared
@@ -55,9 +73,25 @@ func nameSet(names []string) map[string]struct{} {
 
 // Classify says how cmd may travel on a client of the given topology, and returns what the table knows of the command
 // (nil if nothing). It does not allocate for a command whose name is a lower-case string, which is what go-redis's
-// own methods make.
+// own methods make, but for the first of its kind.
 func (c *Classifier) Classify(cmd redis.Cmder, t Topology) (Class, *command.Info) {
-	name := cmd.Name()
+	name, typ := cmd.Name(), reflect.TypeOf(cmd)
+	if name == "" {
+		return c.classify(cmd, name, t)
+	}
+	slot := &c.seen[place(name)]
+	s := slot.Load()
+	if s != nil && s.typ == typ && s.name == name {
+		return Shared, s.info
+	}
+	class, info := c.classify(cmd, name, t)
+	if s == nil && class == Shared && info != nil && info.Name == name && info.Plain() {
+		slot.CompareAndSwap(nil, &seen{info.Name, typ, info}) // not the caller's string, which may be part of a large one
+	}
+	return class, info
+}
+
+func (c *Classifier) classify(cmd redis.Cmder, name string, t Topology) (Class, *command.Info) {
 	info := command.Lookup(name)
 	if len(c.direct) > 0 {
 		if _, ok := c.direct[name]; ok {
@@ -81,28 +115,6 @@ func (c *Classifier) Classify(cmd redis.Cmder, t Topology) (Class, *command.Info
 		return Reader, info
 	}
 	return Shared, info
-}
-
-// Memo remembers the last command of a row, for ClassifyRow. The zero value remembers none.
-type Memo struct {
-	name string
-	typ  reflect.Type
-	info *command.Info
-}
-
-// ClassifyRow is Classify for commands that stand in a row, as in a window: mostly they resemble the one before, and then it
-// need not look them up.
-func (c *Classifier) ClassifyRow(m *Memo, cmd redis.Cmder, t Topology) (Class, *command.Info) {
-	name, typ := cmd.Name(), reflect.TypeOf(cmd)
-	if m.info != nil && m.typ == typ && m.name == name {
-		return Shared, m.info
-	}
-	class, info := c.Classify(cmd, t)
-	*m = Memo{}
-	if class == Shared && info != nil && info.Plain() {
-		*m = Memo{name, typ, info}
-	}
-	return class, info
 }
 
 func (c *Classifier) aloneClass(info *command.Info, cmd redis.Cmder) Class {

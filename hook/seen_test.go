@@ -9,9 +9,9 @@ import (
 	"github.com/goautopipe/redis-autopipe/hook"
 )
 
-// TestClassifyRow: whatever stood before a command in the row, it is classified as by itself. The neighbours differ in name,
-// in type, or only in the arguments that decide.
-func TestClassifyRow(t *testing.T) {
+// TestClassify_Seen: whatever a classifier has seen before, it classifies a command as if it were the first. The neighbours
+// differ in name, in type, or only in the arguments that decide.
+func TestClassify_Seen(t *testing.T) {
 	ctx := context.Background()
 	row := []redis.Cmder{
 		cmdOf("get", "k"), cmdOf("get", "other"), redis.NewStringCmd(ctx, "get", "k"), redis.NewIntCmd(ctx, "get", "k"),
@@ -26,16 +26,15 @@ func TestClassifyRow(t *testing.T) {
 		cmdOf("select", 1), cmdOf("multi"), cmdOf("ping"), cmdOf("json.get", "k"), cmdOf("mine", "k"), cmdOf("nosuch"), cmdOf(),
 		cmdOf("eval", "return 1", 0), cmdOf("blpop", "l", 0), cmdOf("incr", "n"), redis.NewIntCmd(ctx, "incr", "n"),
 	}
-	for _, c := range []*hook.Classifier{
-		hook.NewClassifier(nil, nil), hook.NewClassifier([]string{"get", "incr"}, []string{"json.get", "mine"}),
-	} {
+	for _, lists := range [][2][]string{{}, {{"get", "incr"}, {"json.get", "mine"}}} {
+		fresh := func() *hook.Classifier { return hook.NewClassifier(lists[0], lists[1]) }
 		for _, where := range []hook.Topology{hook.Several, hook.Single, hook.Sticky} {
 			for _, first := range row {
 				for _, second := range row {
-					var m hook.Memo
+					c := fresh()
 					for i, cmd := range []redis.Cmder{first, second, second, first} {
-						class, info := c.ClassifyRow(&m, cmd, where)
-						if want, wantInfo := c.Classify(cmd, where); class != want || info != wantInfo {
+						class, info := c.Classify(cmd, where)
+						if want, wantInfo := fresh().Classify(cmd, where); class != want || info != wantInfo {
 							t.Fatalf("%v, number %d of a row of %v and %v: class %d, want %d", cmd.Args(), i, first.Args(), second.Args(), class, want)
 						}
 					}
