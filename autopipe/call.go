@@ -94,8 +94,7 @@ func (h *Hook) newCall(ctx context.Context, cmd redis.Cmder, info *command.Info,
 	s.begin(h, ctx, cmd, info, size)
 	s.single = s
 	if (mayLeave || form&hook.UserCode != 0) && command.CanClone(cmd) {
-		s.argMem = append(s.argMem[:0], cmd.Args()...) // the caller may use its slice again
-		if err := s.detach(&s.copies, 1, s.argMem, form); err != nil {
+		if err := s.detach(form); err != nil {
 			h.free(s)
 			return nil, err
 		}
@@ -113,21 +112,22 @@ func (c *call) begin(h *Hook, ctx context.Context, cmd redis.Cmder, info *comman
 	}
 }
 
-// detach lets a copy of the command travel. args, if given, are a list of its arguments that is the call's own.
-func (c *call) detach(mem *copies, chunk int, args []any, form hook.Form) error {
-	c.pinned = false
+// detach lets a copy of the command travel.
+func (s *single) detach(form hook.Form) error {
+	s.pinned = false
 	if form&(hook.Refs|hook.UserCode) == 0 {
-		c.args, c.Cmder = args, mem.of(c.cmd, chunk)
+		s.argMem = append(s.argMem[:0], s.cmd.Args()...) // the caller may use its slice again
+		s.args, s.Cmder = s.argMem, s.copies.of(s.cmd, 1)
 		return nil
 	}
 	// The frozen arguments have to be the copy's very own: go-redis looks for keys in them, and String prints them.
-	c.Cmder = c.cmd.Clone()
-	args = c.Cmder.Args()
+	s.Cmder = s.cmd.Clone()
+	args := s.Cmder.Args()
 	if err := hook.Freeze(args); err != nil {
 		return err
 	}
 	if form&hook.UserCode != 0 {
-		c.size, _ = hook.Measure(args)
+		s.size, _ = hook.Measure(args)
 	}
 	return nil
 }

@@ -195,20 +195,23 @@ var directReason = [hook.NumClasses]telemetry.DirectReason{
 // Callers wait in this frame, and hundreds of them do: all that is not needed while they wait is done in frames that are
 // gone by then. Each cache line of stack less is one less that a processor has to fetch when a caller goes on.
 func (l *lane) process(ctx context.Context, cmd redis.Cmder) error {
-	c, err := l.enter(ctx, cmd)
+	c, err := l.admit(ctx, cmd)
 	if c == nil {
 		return err
 	}
-	if ctx.Done() == nil {
+	queued, err := l.send(c)
+	switch {
+	case !queued:
+	case ctx.Done() == nil:
 		<-c.done
-	} else {
+	default:
 		err = l.wait(c)
 	}
 	return l.finish(c, err)
 }
 
-// enter sends a command on its way. It returns a call if its caller has to wait for it, else the command's end.
-func (l *lane) enter(ctx context.Context, cmd redis.Cmder) (*single, error) {
+// admit makes a call for a command that may share a batch. Others it sends directly, and returns how they ended.
+func (l *lane) admit(ctx context.Context, cmd redis.Cmder) (*single, error) {
 	if l.topology.Load() == 0 {
 		l.locate(hook.CallerTopology())
 	}
@@ -244,10 +247,6 @@ func (l *lane) enter(ctx context.Context, cmd redis.Cmder) (*single, error) {
 		start = l.h.now() // for the error that it may return
 	}
 	c.start, c.admitted = start, start
-	queued, err := l.send(c)
-	if !queued {
-		return nil, l.finish(c, err)
-	}
 	return c, nil
 }
 
