@@ -77,6 +77,7 @@ func (h *Hook) release(m *payload) {
 // prepare takes cmds into u, on their owner's goroutine: it classifies and measures them, and freezes arguments that the
 // owner may change once it has submitted them. Its error is an argument's MarshalBinary's.
 func (u *unit) prepare(l *lane, ctx context.Context, cmds []redis.Cmder, key uint64) error {
+	u.start = l.now()
 	u.node.unit, u.node.n, u.lane, u.ctx, u.cmds, u.key = u, len(cmds), l, ctx, cmds, key
 	if len(cmds) > 1 {
 		if u.rows, _ = l.h.rows.Get().(*rows); u.rows == nil {
@@ -93,8 +94,11 @@ func (u *unit) prepare(l *lane, ctx context.Context, cmds []redis.Cmder, key uin
 		if cmd.Err() != nil { // its owner has used it before; see rearm
 			cmd.SetErr(nil)
 		}
-		// Methods of go-redis make a command's arguments anew; Do uses its caller's own slice.
-		if _, do := cmd.(*redis.Cmd); (do || form&(hook.Refs|hook.UserCode) != 0) && command.CanClone(cmd) {
+		// Methods of go-redis make a command's arguments anew; Do uses its caller's own slice. A type of the user's has a Clone
+		// of the user's, which must not panic in a runner.
+		_, do := cmd.(*redis.Cmd)
+		foreign := len(l.h.cfg.batched) > 0 && (info == nil || !info.Accepts(cmd))
+		if (do || foreign || form&(hook.Refs|hook.UserCode) != 0) && command.CanClone(cmd) {
 			var err error
 			if size, err = u.freeze(i, cmd, form, size); err != nil {
 				return err

@@ -139,7 +139,7 @@ func (l *lane) take(ctx context.Context, s *submission, cmds []redis.Cmder) erro
 		u.load()
 		for i := range u.payload.calls {
 			c := &u.payload.calls[i]
-			c.err = l.drop(ctx, c.cmd, outcome, false, 0, err)
+			c.err = l.drop(ctx, c.cmd, outcome, false, u.start, err)
 		}
 		u.ended = true
 	}

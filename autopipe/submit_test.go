@@ -185,3 +185,27 @@ func TestSubmit_QueueFull(t *testing.T) {
 		t.Errorf("%d rejected, want 3", n)
 	}
 }
+
+// foreignCmd is a type of the user's.
+type foreignCmd struct{ *redis.StringCmd }
+
+func (foreignCmd) Clone() redis.Cmder { panic("my Clone") }
+
+// TestSubmit_ForeignClone: a type that WithBatched lets in may have a Clone that panics. That happens to who submits it.
+func TestSubmit_ForeignClone(t *testing.T) {
+	rdb, ap := hooked(t, autopipe.WithBatched("get"))
+	w := autopipe.NewWindow(rdb)
+	cmd := foreignCmd{redis.NewStringCmd(bg, "get", t.Name())}
+	for name, submit := range map[string]func(){
+		"Submit": func() { autopipe.Submit(bg, rdb, cmd) },
+		"Window": func() { w.Incr(bg, t.Name()); _ = w.Process(bg, cmd); w.Submit(bg) },
+	} {
+		if end := endOf(submit); end != "panic: my Clone" {
+			t.Errorf("%s ended with %q, want the panic", name, end)
+		}
+	}
+	if _, err := autopipe.Submit(bg, rdb, redis.NewStatusCmd(bg, "set", t.Name(), "v")).Wait(bg); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+	atRest(t, ap)
+}

@@ -43,7 +43,6 @@ func (l *lane) submit(u *unit) error {
 	if err := l.lockWithRoom(u.ctx, u.node.n); err != nil {
 		return err
 	}
-	u.start = l.now()
 	l.start(u)
 	return nil
 }
