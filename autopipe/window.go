@@ -32,7 +32,7 @@ type Pipeliner interface {
 //
 // Windows submitted by one goroutine run in the order submitted, even before the first has finished, and so do those of
 // one Window; see WithUnordered. What is sent again after a failure keeps its order too, but commands that were sent with it
-// and succeeded have run before it.
+// and succeeded have run before it. An AddHook on the client begins a new order: what was submitted before it may still run.
 //
 // Like a redis.Pipeline, a Window is for one goroutine at a time.
 type Window struct {
