@@ -23,7 +23,14 @@ var bg = context.Background()
 // hooked makes a client of the shared server with a fresh hook.
 func hooked(t *testing.T, opts ...autopipe.Option) (*redis.Client, *autopipe.Hook) {
 	t.Helper()
-	return hookedOn(t, redistest.Shared(t), nil, opts...)
+	srv := redistest.Shared(t)
+	plain := srv.Client(t)
+	t.Cleanup(func() { // keys are named after the test, which may run again on this server
+		for it := plain.Scan(bg, 0, t.Name()+"*", 1000).Iterator(); it.Next(bg); {
+			plain.Del(bg, it.Val())
+		}
+	})
+	return hookedOn(t, srv, nil, opts...)
 }
 
 // hookedOn makes a client of srv with a fresh hook; tune may be nil.
