@@ -109,10 +109,7 @@ func (c *comparison) alternate(ctx context.Context, sc plan.Scenario, here []*ri
 		measured[i] = &report.Measured{Scenario: sc, Variant: v.Name}
 	}
 	for round := range c.plan.Rounds {
-		for k := range here {
-			// Each round begins with another variant: none is always the one that runs after
-			// the heaviest.
-			i := (k + round) % len(here)
+		for _, i := range turns(round, len(here)) {
 			c.progress.step(words, here[i].Name, fmt.Sprintf("round %d/%d", round+1, c.plan.Rounds))
 			r, err := on.Round(ctx, here[i], sc, c.plan.Duration)
 			if err != nil {
