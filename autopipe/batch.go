@@ -24,6 +24,7 @@ type batch struct {
 	took   time.Duration   // cut to last reply
 	event  telemetry.Batch // only if somebody observes
 	units  []boarding
+	slab   []call  // of the units
 	ended  []*unit // found with an ended context when the batch was cut
 }
 
@@ -58,10 +59,27 @@ func (b *batch) addUnit(u *unit) {
 
 // load fills the places of the units. It is not done under the lane's lock, as it takes a while.
 func (b *batch) load() {
+	if len(b.units) == 0 {
+		return
+	}
+	n := 0
 	for _, e := range b.units {
-		e.unit.load()
-		copy(b.calls[e.at:], e.unit.payload.todo)
-		for i, c := range e.unit.payload.todo {
+		if e.unit.calls == nil {
+			n += len(e.unit.cmds)
+		}
+	}
+	b.slab = slices.Grow(b.slab[:0], n)[:n]
+	free := b.slab
+	for _, e := range b.units {
+		u := e.unit
+		places := b.calls[e.at : e.at+u.node.n]
+		if u.calls == nil {
+			u.load(free[:len(places)], places)
+			free = free[len(places):]
+		} else { // it is sent again
+			copy(places, u.todo)
+		}
+		for i, c := range places {
 			b.cmds[e.at+i] = c
 		}
 	}
@@ -73,7 +91,9 @@ func (b *batch) load() {
 func (b *batch) reset(reason telemetry.FlushReason) {
 	clear(b.calls)
 	clear(b.cmds)
+	clear(b.slab)
 	clear(b.event.Commands)
+	b.slab = b.slab[:0]
 	b.calls, b.cmds = b.calls[:0], b.cmds[:0]
 	b.event = telemetry.Batch{Commands: b.event.Commands[:0]}
 	b.bytes, b.reason = 0, reason

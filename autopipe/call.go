@@ -196,7 +196,7 @@ func (c *call) claim() bool {
 		return s.state.CompareAndSwap(waiting, settled)
 	}
 	u := c.unit
-	if c == u.payload.todo[0] {
+	if c == u.todo[0] {
 		u.gone = !u.state.CompareAndSwap(waiting, settled)
 	}
 	return !u.gone

@@ -2,6 +2,7 @@ package autopipe
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -11,23 +12,33 @@ import (
 	"github.com/goautopipe/redis-autopipe/telemetry"
 )
 
-// cargo is what a unit's commands are on their way: rows while they are queued, calls from load to deliver.
+// cargo is what a unit's commands are on their way: rows while they are queued, calls from load to collect.
 //
 // Calls, and the copies that travel so that the owner may look at its commands at any time, are large, and there may be
-// a hundred thousand commands in the queue. So a unit gets them when a batch takes it, from memory that the last batch
-// has just used, and an owner that waits and cannot leave needs no copies: its commands travel themselves.
+// a hundred thousand commands in the queue, or with their results unread. So a unit has calls only while it is in a batch,
+// in memory that the last batch has just used, and an owner that waits and cannot leave needs no copies: its commands
+// travel themselves.
 type cargo struct {
-	cmds    []redis.Cmder // the owner's
-	rows    *rows         // nil if it is one command, or from load on
-	frozen  []redis.Cmder // sent instead of those whose arguments may change or run the owner's code; nil if there are none
-	payload *payload      // from load to deliver
+	cmds []redis.Cmder // the owner's
+	rows *rows         // nil if it is one command, or from load on
 
-	// Once delivered.
+	// What travels. Until load, those whose arguments may change or run the owner's code have been copied, and nil stands for
+	// the others; from load until the results are delivered all are there. Nil if the commands travel themselves.
+	sent   []redis.Cmder
+	copies *copySet // memory of sent, if it is kept
+
+	// From load to collect.
+	calls []call
+	todo  []*call       // those still without a final outcome; all of them at first, in order
+	pause time.Duration // before todo is sent again
+
+	// Once collected.
 	err   error // of the first command that failed
 	fault *fault
 
 	// Memory of a unit that is one command.
 	cmd [1]redis.Cmder
+	one [1]redis.Cmder // sent
 	row row
 }
 
@@ -39,39 +50,10 @@ type row struct {
 
 type rows struct{ all []row }
 
-// payload is the memory of a unit's calls, used again when their results have been delivered.
-type payload struct {
-	calls  []call
-	todo   []*call // those still without a final outcome; all of them at first, in order
-	copies copies
-	pause  time.Duration // before todo is sent again
-}
-
-// payload returns memory for n calls. Units of one have a pool of their own: they are many, and need little.
-func (h *Hook) payload(n int) *payload {
-	pool := &h.windows
-	if n == 1 {
-		pool = &h.submits
-	}
-	m, ok := pool.Get().(*payload)
-	if !ok || cap(m.calls) < n {
-		return &payload{calls: make([]call, n), todo: make([]*call, 0, n)}
-	}
-	m.calls = m.calls[:n]
-	return m
-}
-
-func (h *Hook) release(m *payload) {
-	n := len(m.calls)
-	clear(m.calls)
-	clear(m.todo)
-	m.todo = m.todo[:0]
-	m.copies.reset()
-	if n == 1 {
-		h.submits.Put(m)
-	} else {
-		h.windows.Put(m)
-	}
+// copySet is memory for the copies of a window, used again when its results have been delivered.
+type copySet struct {
+	list []redis.Cmder
+	copies
 }
 
 // prepare takes cmds into u, on their owner's goroutine: it classifies and measures them, and freezes arguments that the
@@ -112,7 +94,7 @@ func (u *unit) prepare(l *lane, ctx context.Context, cmds []redis.Cmder, key uin
 		u.node.bytes += size
 	}
 	if u.apart {
-		u.load()
+		u.loadOwn()
 	}
 	return nil
 }
@@ -120,11 +102,11 @@ func (u *unit) prepare(l *lane, ctx context.Context, cmds []redis.Cmder, key uin
 // freeze makes the copy of cmds[i] that will travel. It must have arguments of its very own: go-redis looks for keys in
 // them, and String prints them.
 func (u *unit) freeze(i int, cmd redis.Cmder, form hook.Form, size int) (int, error) {
-	if u.frozen == nil {
-		u.frozen = make([]redis.Cmder, len(u.cmds))
+	if u.sent == nil {
+		u.sent = make([]redis.Cmder, len(u.cmds))
 	}
 	c := cmd.Clone()
-	u.frozen[i] = c
+	u.sent[i] = c
 	if err := hook.Freeze(c.Args()); err != nil {
 		return 0, err
 	}
@@ -134,19 +116,25 @@ func (u *unit) freeze(i int, cmd redis.Cmder, form hook.Form, size int) (int, er
 	return size, nil
 }
 
-// load makes the calls. The owner's commands are only read here, unless it waits and cannot leave: else it may be looking
-// at them.
-func (u *unit) load() {
-	if u.payload != nil { // it is sent again
-		return
+// loadOwn is load into memory of the unit's own, if it has no calls yet.
+func (u *unit) loadOwn() {
+	if u.calls == nil {
+		u.load(make([]call, len(u.cmds)), make([]*call, len(u.cmds)))
 	}
+}
+
+// load makes the calls, in the memory given. The owner's commands are only read here, unless it waits and cannot leave:
+// else it may be looking at them.
+func (u *unit) load(calls []call, todo []*call) {
 	u.mu.Lock()
 	u.bound = u.stays
 	u.mu.Unlock()
-	h, n := u.lane.h, len(u.cmds)
-	m := h.payload(n)
+	h := u.lane.h
+	if !u.bound {
+		u.makeRoom()
+	}
 	for i, cmd := range u.cmds {
-		c, row := &m.calls[i], &u.row
+		c, row := &calls[i], &u.row
 		if u.rows != nil {
 			row = &u.rows.all[i]
 		}
@@ -154,19 +142,24 @@ func (u *unit) load() {
 		c.info, c.size, c.reason = row.info, row.size, u.reason
 		c.start, c.admitted = u.start, u.start
 		c.replays = h.cfg.retry == RetryLikeGoRedis
+		todo[i] = c
+		if u.sent == nil {
+			continue
+		}
 		switch {
-		case u.frozen != nil && u.frozen[i] != nil:
-			c.Cmder = u.frozen[i]
+		case u.sent[i] != nil:
+			c.Cmder = u.sent[i]
 		case u.bound, !command.CanClone(cmd):
-			c.pinned = true
 		case u.apart: // go-redis's own machinery for commands of several nodes needs a whole command
 			c.Cmder = cmd.Clone()
+		case u.copies != nil:
+			c.Cmder = u.copies.of(cmd, len(u.cmds)-i)
 		default:
-			c.Cmder = m.copies.of(cmd, n-i)
+			c.Cmder = new(copies).of(cmd, 1)
 		}
-		m.todo = append(m.todo, c)
+		u.sent[i] = c.Cmder
 	}
-	u.payload, u.frozen = m, nil
+	u.calls, u.todo = calls, todo
 	if u.rows != nil {
 		u.rows.all = u.rows.all[:0]
 		h.rows.Put(u.rows)
@@ -174,18 +167,42 @@ func (u *unit) load() {
 	}
 }
 
-// deliver moves the results into the owner's commands, once.
-func (u *unit) deliver() {
-	m := u.payload
-	if m == nil {
+// makeRoom makes the list of what is sent, and gets memory for a window's copies.
+func (u *unit) makeRoom() {
+	n := len(u.cmds)
+	if n == 1 {
+		if u.sent == nil {
+			u.sent = u.one[:]
+		}
 		return
 	}
-	for i := range m.calls {
-		c := &m.calls[i]
-		c.copyBack()
-		if c.err != nil {
-			c.cmd.SetErr(c.err)
+	m, ok := u.lane.h.windows.Get().(*copySet)
+	if !ok {
+		m = new(copySet)
+	}
+	u.copies = m
+	if u.sent == nil {
+		m.list = slices.Grow(m.list[:0], n)[:n]
+		u.sent = m.list
+	}
+}
+
+// keep moves the calls into memory of the unit's own, since some have to travel once more: they have again.
+func (u *unit) keep() {
+	u.calls = slices.Clone(u.calls)
+	u.todo = nil
+	for i := range u.calls {
+		if c := &u.calls[i]; c.again {
+			u.todo = append(u.todo, c)
 		}
+	}
+}
+
+// collect takes the outcomes from the calls, which are not used any more.
+func (u *unit) collect() {
+	for i := range u.calls {
+		c := &u.calls[i]
+		c.Cmder.SetErr(c.err)
 		if u.err == nil {
 			u.err = c.err
 		}
@@ -193,6 +210,22 @@ func (u *unit) deliver() {
 			u.fault = c.fault
 		}
 	}
-	u.payload = nil
-	u.lane.h.release(m)
+	u.calls, u.todo = nil, nil
+}
+
+// deliver moves the results into the owner's commands, once.
+func (u *unit) deliver() {
+	for i, src := range u.sent {
+		if dst := u.cmds[i]; src != dst {
+			copyBack(dst, src)
+			dst.SetErr(src.Err())
+		}
+	}
+	u.sent, u.one[0] = nil, nil
+	if m := u.copies; m != nil {
+		clear(m.list)
+		m.reset()
+		u.copies = nil
+		u.lane.h.windows.Put(m)
+	}
 }

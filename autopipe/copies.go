@@ -67,27 +67,30 @@ func drop[T any](mem *[]T) {
 
 // copyBack gives the caller's command the result that its copy received.
 func (c *call) copyBack() {
-	if c.pinned {
-		return
+	if !c.pinned {
+		copyBack(c.cmd, c.Cmder)
 	}
-	switch dst := c.cmd.(type) {
+}
+
+func copyBack(to, from redis.Cmder) {
+	switch dst := to.(type) {
 	case *redis.StringCmd:
-		dst.SetVal(c.Cmder.(*redis.StringCmd).Val())
+		dst.SetVal(from.(*redis.StringCmd).Val())
 	case *redis.StatusCmd:
-		dst.SetVal(c.Cmder.(*redis.StatusCmd).Val())
+		dst.SetVal(from.(*redis.StatusCmd).Val())
 	case *redis.IntCmd:
-		dst.SetVal(c.Cmder.(*redis.IntCmd).Val())
+		dst.SetVal(from.(*redis.IntCmd).Val())
 	case *redis.BoolCmd:
-		dst.SetVal(c.Cmder.(*redis.BoolCmd).Val())
+		dst.SetVal(from.(*redis.BoolCmd).Val())
 	case *redis.FloatCmd:
-		dst.SetVal(c.Cmder.(*redis.FloatCmd).Val())
+		dst.SetVal(from.(*redis.FloatCmd).Val())
 	case *redis.SliceCmd:
-		dst.SetVal(c.Cmder.(*redis.SliceCmd).Val())
+		dst.SetVal(from.(*redis.SliceCmd).Val())
 	case *redis.Cmd:
-		dst.SetVal(c.Cmder.(*redis.Cmd).Val())
+		dst.SetVal(from.(*redis.Cmd).Val())
 	default:
 		// Unexported fields included. The caller's command keeps the arguments it was made with.
-		copy(c.Cmder.Args(), c.cmd.Args())
-		reflect.ValueOf(c.cmd).Elem().Set(reflect.ValueOf(c.Cmder).Elem())
+		copy(from.Args(), to.Args())
+		reflect.ValueOf(to).Elem().Set(reflect.ValueOf(from).Elem())
 	}
 }

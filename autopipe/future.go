@@ -136,11 +136,11 @@ func (l *lane) take(ctx context.Context, s *submission, cmds []redis.Cmder) erro
 		if err != ErrQueueFull {
 			err, outcome = ctx.Err(), telemetry.OutcomeCancelled
 		}
-		u.load()
-		for i := range u.payload.calls {
-			c := &u.payload.calls[i]
+		u.loadOwn()
+		for _, c := range u.todo {
 			c.err = l.drop(ctx, c.cmd, outcome, false, u.start, err)
 		}
+		u.collect()
 		u.ended = true
 	}
 	s.taken = true

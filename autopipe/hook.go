@@ -24,8 +24,7 @@ type Hook struct {
 	classes  *hook.Classifier
 	lanes    laneSet
 	calls    sync.Pool // of *single; not global: their channels must not cross from one synctest bubble to another
-	submits  sync.Pool // of *payload, of one call
-	windows  sync.Pool // of *payload, of several
+	windows  sync.Pool // of *copySet
 	rows     sync.Pool // of *rows
 	count    counters
 	waits    *histogram.Histogram // in the queue, sampled

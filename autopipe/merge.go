@@ -29,7 +29,7 @@ func (l *lane) merge(ctx context.Context, cmds []redis.Cmder) (merged bool, err 
 	if ctx.Done() == nil {
 		u.stays = true
 	} else {
-		u.load() // now: once the caller has left, its commands are its own
+		u.loadOwn() // now: once the caller has left, its commands are its own
 	}
 	if err := l.submit(u); err != nil {
 		outcome := telemetry.OutcomeRejected

@@ -100,13 +100,13 @@ func (l *lane) stepBack(u *unit) bool {
 		return false
 	}
 	s.open--
-	at := slices.IndexFunc(s.waiting, func(w *unit) bool { return w.payload == nil || w.apart })
+	at := slices.IndexFunc(s.waiting, func(w *unit) bool { return w.calls == nil || w.apart })
 	if at < 0 {
 		at = len(s.waiting)
 	}
 	s.waiting = slices.Insert(s.waiting, at, u)
 	l.held += u.node.n
-	for _, c := range u.payload.todo {
+	for _, c := range u.todo {
 		c.admitted = l.now()
 	}
 	return true

@@ -49,20 +49,15 @@ func (l *lane) submit(u *unit) error {
 
 // settleUnit ends a unit whose batch is back. It reports false if some of its commands have to be sent again.
 func (l *lane) settleUnit(u *unit) bool {
-	var again []*call
-	for _, c := range u.payload.todo {
-		if c.again {
-			again = append(again, c)
-		}
-	}
-	if len(again) == 0 {
+	if !slices.ContainsFunc(u.todo, func(c *call) bool { return c.again }) {
 		l.endUnit(u)
 		return true
 	}
-	u.payload.todo, u.payload.pause = again, l.h.backoff(int(again[0].attempt))
-	u.node.n, u.node.bytes = len(again), 0
-	for _, c := range again {
-		l.tellRetry(c, u.payload.pause)
+	u.keep()
+	u.pause = l.h.backoff(int(u.todo[0].attempt))
+	u.node.n, u.node.bytes = len(u.todo), 0
+	for _, c := range u.todo {
+		l.tellRetry(c, u.pause)
 		u.node.bytes += c.size
 		c.rearm()
 		c.attempt++
@@ -77,10 +72,10 @@ func (l *lane) sendAgain(units []*unit) {
 	units = slices.DeleteFunc(units, l.stepBack)
 	l.mu.Unlock()
 	for _, u := range units {
-		time.AfterFunc(u.payload.pause, func() {
+		time.AfterFunc(u.pause, func() {
 			l.mu.Lock()
 			l.q.push(&u.node)
-			for _, c := range u.payload.todo {
+			for _, c := range u.todo {
 				c.admitted = l.now()
 			}
 			l.kick(telemetry.FlushIdle)
@@ -90,6 +85,7 @@ func (l *lane) sendAgain(units []*unit) {
 
 // endUnit marks a unit as finished, wakes those that wait for it, and lets the next of its stream go.
 func (l *lane) endUnit(u *unit) {
+	u.collect()
 	if u.bound {
 		u.deliver()
 	}
@@ -106,8 +102,8 @@ func (l *lane) endUnit(u *unit) {
 // cancel ends a unit that was taken from the queue because its context had ended.
 func (l *lane) cancel(u *unit) {
 	if u.state.CompareAndSwap(waiting, settled) { // else its caller has left, and counted it
-		u.load()
-		for _, c := range u.payload.todo {
+		u.loadOwn()
+		for _, c := range u.todo {
 			c.err = l.drop(u.ctx, c.cmd, telemetry.OutcomeCancelled, false, u.start, u.ctx.Err())
 		}
 	}
@@ -130,7 +126,7 @@ func (l *lane) withdraw(u *unit) bool {
 
 // runApart sends a unit as an explicit pipeline, or its one command directly: it holds commands that must not share.
 func (l *lane) runApart(u *unit) {
-	calls := u.payload.calls
+	calls := u.calls
 	defer func() {
 		// Nobody waits in this goroutine: a panic in a hook is repeated where the result is waited for.
 		if v := recover(); v != nil {

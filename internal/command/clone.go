@@ -1,10 +1,6 @@
 package command
 
-import (
-	"time"
-
-	"github.com/redis/go-redis/v9"
-)
+import "github.com/redis/go-redis/v9"
 
 // CanClone reports whether cmd.Clone() may be sent in place of cmd and its
 // result copied back by assigning the struct. It does not allocate.
@@ -20,21 +16,4 @@ func CanClone(cmd redis.Cmder) bool {
 		return false // Clone gives the embedded *StatusCmd or *IntCmd
 	}
 	return true
-}
-
-// SharesArgs reports whether a clone of cmd would still share memory with the
-// caller: Clone copies the list of arguments, not what a []byte, a pointer or
-// a value with MarshalBinary points to. Where the caller may go on while the
-// clone is being written, such a command must be waited for. It does not allocate.
-func SharesArgs(cmd redis.Cmder) bool {
-	for _, a := range cmd.Args() {
-		switch a.(type) {
-		case nil, string, bool, float32, float64,
-			int, int8, int16, int32, int64, uint, uint8, uint16, uint32, uint64,
-			time.Time, time.Duration:
-		default:
-			return true
-		}
-	}
-	return false
 }
