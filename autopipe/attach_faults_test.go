@@ -78,13 +78,11 @@ func TestAttach_PausedNode(t *testing.T) {
 	if err := slow.Freeze(); err != nil {
 		t.Fatal(err)
 	}
+	leave, cancel := context.WithCancel(ctx)
+	defer cancel()
 	var waiting sync.WaitGroup
 	for range 100 {
-		waiting.Go(func() {
-			ctx, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
-			defer cancel()
-			rdb.Get(ctx, keys[slow])
-		})
+		waiting.Go(func() { rdb.Get(leave, keys[slow]) })
 	}
 	var worst time.Duration
 	for range 200 {
@@ -99,9 +97,11 @@ func TestAttach_PausedNode(t *testing.T) {
 			worst = max(worst, time.Since(start))
 		}
 	}
-	if worst > 200*time.Millisecond {
+	// Behind the frozen node it would be the client's read timeout, 3 s.
+	if worst > 1500*time.Millisecond {
 		t.Errorf("a command of a healthy node took %v", worst)
 	}
+	cancel()
 	waiting.Wait()
 	if err := slow.Thaw(); err != nil {
 		t.Fatal(err)

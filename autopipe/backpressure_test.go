@@ -24,12 +24,9 @@ func TestBackpressure_QueueFull(t *testing.T) {
 		go func() { got <- rdb.Incr(bg, key).Err() }()
 	}
 	until(t, "10 queued", func() bool { return ap.Stats().Queued == 10 })
-	start := time.Now()
+	// Nothing moves before open: whoever waited would wait for ever.
 	if err := rdb.Incr(bg, key).Err(); err != autopipe.ErrQueueFull {
 		t.Errorf("error %v, want ErrQueueFull", err)
-	}
-	if took := time.Since(start); took > 100*time.Millisecond {
-		t.Errorf("refused after %v, want at once", took)
 	}
 	open()
 	for range 10 {
@@ -89,15 +86,15 @@ func TestBlockOnFull(t *testing.T) {
 
 // TestContext_StormOnTinyQueue: 10,000 callers with 10 ms each, a queue of 64, and a server that does not answer.
 func TestContext_StormOnTinyQueue(t *testing.T) {
-	rdb, ap := hookedOn(t, redistest.Run(t), nil, autopipe.WithMaxQueue(64))
+	srv := redistest.Run(t)
+	rdb, ap := hookedOn(t, srv, func(o *redis.Options) { o.ReadTimeout = -1 }, autopipe.WithMaxQueue(64))
 	rdb.Ping(bg)
-	if err := rdb.Do(bg, "client", "pause", "2000", "all").Err(); err != nil {
+	if err := srv.Freeze(); err != nil {
 		t.Fatal(err)
 	}
 	before := runtime.NumGoroutine()
 	const callers = 10000
 	var full, ended, other atomic.Int64
-	start := time.Now()
 	many(callers, func(int) {
 		ctx, cancel := context.WithTimeout(bg, 10*time.Millisecond)
 		defer cancel()
@@ -110,12 +107,12 @@ func TestContext_StormOnTinyQueue(t *testing.T) {
 			other.Add(1)
 		}
 	})
-	took := time.Since(start)
+	// The server has not answered anybody: the callers are here because nobody waited for it.
 	if full.Load() == 0 || ended.Load() == 0 || other.Load() != 0 {
 		t.Errorf("%d refused, %d ended, %d other; want some, some, none", full.Load(), ended.Load(), other.Load())
 	}
-	if took > 1900*time.Millisecond { // well before the pause ends
-		t.Errorf("the callers took %v", took)
+	if err := srv.Thaw(); err != nil {
+		t.Fatal(err)
 	}
 	until(t, "goroutines back to baseline", func() bool { return runtime.NumGoroutine() <= before+2 })
 	s := ap.Stats()

@@ -75,9 +75,9 @@ func company(n int, f func(i int)) (stop func()) {
 // until waits for a condition that other goroutines bring about.
 func until(t *testing.T, what string, cond func() bool) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !cond(); time.Sleep(200 * time.Microsecond) {
+	for end := time.Now().Add(time.Minute); !cond(); time.Sleep(200 * time.Microsecond) {
 		if time.Now().After(end) {
-			t.Fatalf("waited 10 s in vain for: %s", what)
+			t.Fatalf("waited a minute in vain for: %s", what)
 		}
 	}
 }

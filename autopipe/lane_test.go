@@ -1,6 +1,8 @@
 package autopipe
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -125,6 +127,43 @@ func TestLane_InFlightFollowsTheRoundTrip(t *testing.T) {
 			t.Errorf("a command took %v, want one round trip of 1 ms", d)
 		}
 	})
+}
+
+// TestLane_ContextEndsInFlight: callers alone and in a batch return at their deadline, not with the reply.
+func TestLane_ContextEndsInFlight(t *testing.T) {
+	const wait = 100 * time.Millisecond
+	for _, c := range []struct{ company, callers int }{{0, 1}, {1, 50}} {
+		synctest.Test(t, func(t *testing.T) {
+			w := &wire{delay: 4 * wait}
+			h, get := newTestLane(w, WithMaxInFlight(1))
+			var wg sync.WaitGroup
+			for range c.company { // the others queue until it is back, a moment before their deadline
+				wg.Go(func() { _ = get(bg, "company") })
+				time.Sleep(w.delay - wait/2)
+			}
+			for range c.callers {
+				wg.Go(func() {
+					start := time.Now()
+					ctx, cancel := context.WithDeadline(bg, start.Add(wait))
+					defer cancel()
+					err := get(ctx, "k")
+					var e *ContextError
+					if !errors.As(err, &e) || !e.InFlight || !errors.Is(err, context.DeadlineExceeded) {
+						t.Errorf("%d callers: %v", c.callers, err)
+					}
+					if d := time.Since(start); d != wait {
+						t.Errorf("%d callers: back after %v", c.callers, d)
+					}
+				})
+			}
+			wg.Wait()
+			synctest.Wait()
+			time.Sleep(w.delay)
+			if got := w.sizes(); got[len(got)-1] != c.callers || h.Stats().Outcomes["cancelled"] != uint64(c.callers) {
+				t.Errorf("%v, %v", got, h.Stats())
+			}
+		})
+	}
 }
 
 func TestRoundTripBatches(t *testing.T) {

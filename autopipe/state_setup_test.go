@@ -29,7 +29,7 @@ func TestState_SetupUntouchedAndUncounted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var set redis.Options
 			rdb, ap := hookedOn(t, srv, func(o *redis.Options) { o.Password = "secret"; opt(o); set = *o })
-			ctx, cancel := context.WithTimeout(bg, 5*time.Second)
+			ctx, cancel := context.WithTimeout(bg, time.Minute)
 			defer cancel()
 			const callers = 60
 			key := "setup " + name
@@ -79,7 +79,7 @@ func TestState_PoolOfOne(t *testing.T) {
 			many(500, func(i int) {
 				ctx, cancel := bg, context.CancelFunc(func() {})
 				if i%2 == 0 { // half of them may leave
-					ctx, cancel = context.WithTimeout(bg, 10*time.Second)
+					ctx, cancel = context.WithTimeout(bg, time.Minute)
 				}
 				defer cancel()
 				for j := range 4 {

@@ -107,7 +107,7 @@ func TestOpenBacklogIsNotForgotten(t *testing.T) {
 	if res.Latency.N() < 120 {
 		t.Errorf("only %d of about 200 requests have a latency", res.Latency.N())
 	}
-	if res.Elapsed > time.Second {
+	if res.Elapsed > 3*time.Second { // all of it would be 4 s
 		t.Errorf("the backlog was worked off for %v", res.Elapsed)
 	}
 }
