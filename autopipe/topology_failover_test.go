@@ -58,15 +58,15 @@ func masterKilled(t *testing.T, way string, drained bool) {
 	if err := dead.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	untilWithin(t, 30*time.Second, "the replica takes over", func() bool {
+	untilWithin(t, time.Minute, "the replica takes over", func() bool {
 		now, err := c.Owner(redistest.Slot(victim.key))
 		return err == nil && now == heir
 	})
 	before := victim.ok.Load()
-	untilWithin(t, 30*time.Second, "INCRs on the new master", func() bool { return victim.ok.Load() > before+200 })
+	untilWithin(t, time.Minute, "INCRs on the new master", func() bool { return victim.ok.Load() > before+200 })
 	for _, c := range all {
 		before := c.ok.Load()
-		untilWithin(t, 30*time.Second, "INCRs on every master", func() bool { return c.ok.Load() > before+100 })
+		untilWithin(t, time.Minute, "INCRs on every master", func() bool { return c.ok.Load() > before+100 })
 	}
 	returns(t, stop)
 

@@ -41,7 +41,7 @@ func returns(t *testing.T, wait func()) {
 	t.Helper()
 	done := make(chan struct{})
 	go func() { wait(); close(done) }()
-	untilWithin(t, 30*time.Second, "every call returns", func() bool { return isClosed(done) })
+	untilWithin(t, time.Minute, "every call returns", func() bool { return isClosed(done) })
 }
 
 // tally is what the callers know of the INCRs of one key.
@@ -127,7 +127,7 @@ func replicated(t *testing.T, master *redistest.Server, replicas ...*redistest.S
 	t.Helper()
 	now := offset(t, master)
 	for _, r := range replicas {
-		untilWithin(t, 10*time.Second, "replication", func() bool { return offset(t, r) >= now })
+		untilWithin(t, time.Minute, "replication", func() bool { return offset(t, r) >= now })
 	}
 }
 

@@ -119,7 +119,7 @@ func nodeCalls(t *testing.T, c *redistest.Cluster, name string) []int64 {
 func replicasListed(t *testing.T, c *redistest.Cluster) {
 	t.Helper()
 	for _, n := range c.Nodes {
-		untilWithin(t, 20*time.Second, "the replicas are known", func() bool {
+		untilWithin(t, time.Minute, "the replicas are known", func() bool {
 			ranges, _ := serverDo(t, n, "CLUSTER", "SLOTS").([]any)
 			nodes := 0
 			for _, r := range ranges {

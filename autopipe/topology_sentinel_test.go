@@ -41,7 +41,7 @@ func TestTopology_SentinelKinds(t *testing.T) {
 		stops = append(stops, stop)
 	}
 	for _, u := range users {
-		untilWithin(t, 10*time.Second, "load", func() bool { return u.ok.Load() > 300 })
+		untilWithin(t, time.Minute, "load", func() bool { return u.ok.Load() > 300 })
 	}
 	serverDo(t, s.Servers[0], "CLIENT", "PAUSE", "60000", "WRITE")
 	replicated(t, s.Servers[0], s.Servers[1:]...)
@@ -51,7 +51,7 @@ func TestTopology_SentinelKinds(t *testing.T) {
 	}
 	for _, u := range users {
 		before := u.ok.Load()
-		untilWithin(t, 30*time.Second, u.key+": INCRs on the new master", func() bool { return u.ok.Load() > before+100 })
+		untilWithin(t, time.Minute, u.key+": INCRs on the new master", func() bool { return u.ok.Load() > before+100 })
 	}
 	for _, stop := range stops {
 		returns(t, stop)

@@ -155,7 +155,7 @@ func (w *workload) pipeline(ctx context.Context) {
 // rest waits until nothing is in flight: a batch that its callers have left reports later than they return.
 func rest(t *testing.T, h *autopipe.Hook) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if s := h.Stats(); s.InFlight == 0 && s.Queued == 0 {
 			return
 		}

@@ -30,7 +30,7 @@ func dial(t *testing.T, addr string) wire {
 	c, err := net.Dial("tcp", addr)
 	noErr(t, err)
 	t.Cleanup(func() { _ = c.Close() })
-	noErr(t, c.SetDeadline(time.Now().Add(5*time.Second)))
+	noErr(t, c.SetDeadline(time.Now().Add(time.Minute)))
 	return wire{t, c, bufio.NewReader(c)}
 }
 
@@ -191,7 +191,7 @@ func TestProxyHoldReplies(t *testing.T) {
 	if _, err := w.r.Peek(1); err == nil {
 		t.Fatal("a reply came through")
 	}
-	noErr(t, w.SetReadDeadline(time.Now().Add(5*time.Second)))
+	noErr(t, w.SetReadDeadline(time.Now().Add(time.Minute)))
 	p.HoldReplies(false)
 	w.want(":2\r\n:3\r\n")
 	late.want(":1\r\n")

@@ -56,9 +56,11 @@ func TestCommandDurationEndsWhenTheCallerLeaves(t *testing.T) {
 	if err := srv.Freeze(); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
 	defer cancel()
+	start := time.Now()
 	err := rdb.Get(ctx, "key").Err()
+	took := time.Since(start).Seconds()
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
 	}
@@ -66,11 +68,11 @@ func TestCommandDurationEndsWhenTheCallerLeaves(t *testing.T) {
 	if err := srv.Thaw(); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(5 * time.Second); hook.Stats().InFlight > 0 && time.Now().Before(end); {
+	for end := time.Now().Add(time.Minute); hook.Stats().InFlight > 0 && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
 	n, seconds := duration(t, reg, "autopipe_command_duration_seconds")
-	if n-before != 1 || seconds-already < 0.045 || seconds-already > 0.2 {
-		t.Errorf("%d commands took %gs, the caller left after 0.05s", n-before, seconds-already)
+	if n-before != 1 || seconds-already < 0.05 || seconds-already > took {
+		t.Errorf("%d commands took %gs, the caller left after %gs", n-before, seconds-already, took)
 	}
 }

@@ -53,7 +53,7 @@ func TestNodes(t *testing.T) {
 
 	rdb.SetAddrs(map[string]string{"a": a.Addr()})
 	load()
-	for deadline := time.Now().Add(10 * time.Second); nodes(meter.Commands)[b.Addr()]; {
+	for deadline := time.Now().Add(time.Minute); nodes(meter.Commands)[b.Addr()]; {
 		if time.Now().After(deadline) {
 			t.Fatal("the series of a node that is gone are still there")
 		}

@@ -110,7 +110,7 @@ func otel(t testing.TB, r *metric.ManualReader) numbers {
 // settle waits until nothing is in flight any more: a batch that its callers have left reports later than they return.
 func (r *rig) settle(t testing.TB) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if s := r.hook.Stats(); s.InFlight == 0 && s.Queued == 0 {
 			return
 		}

@@ -84,7 +84,7 @@ func gone(t *testing.T, addrs []string) {
 	for _, a := range addrs {
 		var c net.Conn
 		err := error(nil)
-		for end := time.Now().Add(15 * time.Second); err == nil && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		for end := time.Now().Add(time.Minute); err == nil && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 			if c, err = net.Dial("tcp", a); err == nil {
 				c.Close()
 			}
