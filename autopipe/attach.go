@@ -232,6 +232,19 @@ func (t *topHook) open(ctx context.Context, cmd redis.Cmder, start time.Duration
 	return err
 }
 
+// relay runs submitted commands through the cluster client in a goroutine of their own, in the order of their stream.
+func (l *lane) relay(ctx context.Context, s *submission, cmds []redis.Cmder, next redis.ProcessPipelineHook) error {
+	u := s.unit
+	u.relay = next
+	if err := u.prepare(l, ctx, s.restore(cmds), s.key); err != nil {
+		return err
+	}
+	s.taken = true
+	l.mu.Lock()
+	l.start(u)
+	return nil
+}
+
 // passedUp reports whether err is of a kind that a node's lane passes to the cluster client uncounted, or the cluster
 // client's own, and how the command ended if it comes out above.
 func passedUp(ctx context.Context, err error) (telemetry.Outcome, bool) {
@@ -247,88 +260,4 @@ func passedUp(ctx context.Context, err error) (telemetry.Outcome, bool) {
 	}
 	_, sent := transportCause(err)
 	return telemetry.OutcomeTransportError, !sent || isTransport(err)
-}
-
-// nodeHook is the hook on one node's client.
-type nodeHook struct {
-	*Hook
-	node string
-}
-
-func (n *nodeHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return n.process(next, n.node, true)
-}
-
-// upkeep reports whether cmd is how a cluster client or ring learns its topology and watches its nodes. It asks its
-// nodes' clients, so on their lanes these commands are not the user's traffic, like the set-up of connections.
-func upkeep(cmd redis.Cmder) bool {
-	switch cmd.Name() {
-	case "command":
-		return true
-	case "ping":
-		return hook.Watching()
-	case "cluster":
-		args := cmd.Args()
-		if len(args) < 2 {
-			return false
-		}
-		sub, _ := args[1].(string)
-		return sub == "slots" || sub == "shards"
-	}
-	return false
-}
-
-// asked sends a command to the node that ASK named: a pipeline of ASKING and the command, which go-redis makes when a
-// slot is being moved. It follows the rules for a command that travels alone, and is counted as one.
-func (l *lane) asked(ctx context.Context, next redis.ProcessPipelineHook, cmds []redis.Cmder) error {
-	_, info := l.classify(cmds[1])
-	c, err := l.h.newCall(ctx, cmds[1], info, 0, 0, false)
-	if err != nil {
-		return err
-	}
-	c.attempt = 1
-	outcome := telemetry.OutcomeTransportError // until next returns: it may panic
-	begin := time.Now()
-	defer func() {
-		if c.passed {
-			l.h.count.retries[c.cause].Add(1)
-		} else {
-			l.h.count.outcome[outcome].Add(1)
-		}
-		l.h.count.batch(telemetry.FlushIdle, 1, 0)
-		if l.h.observed {
-			took := time.Since(begin)
-			l.h.events.batchEnd(ctx, &telemetry.Batch{
-				Pipe: l.h.cfg.name, Node: l.node, Reason: telemetry.FlushIdle, Size: 1, Cut: begin, RoundTrip: took,
-				Commands: []telemetry.Command{{
-					Name: cmds[1].Name(), Context: ctx, Attempt: 1, Start: begin, Duration: took,
-					Outcome: outcome, Again: c.passed, Err: c.err,
-				}},
-			})
-			if c.passed {
-				l.tellRetry(&c.call, 0)
-			}
-		}
-	}()
-	err = next(ctx, []redis.Cmder{cmds[0], &c.call})
-	if !c.replied && c.err == nil {
-		c.err = err
-	}
-	l.decide(&c.call, true)
-	outcome = c.outcome
-	cmds[1].SetErr(c.err)
-	return c.err
-}
-
-// relay runs submitted commands through the cluster client in a goroutine of their own, in the order of their stream.
-func (l *lane) relay(ctx context.Context, s *submission, cmds []redis.Cmder, next redis.ProcessPipelineHook) error {
-	u := s.unit
-	u.relay = next
-	if err := u.prepare(l, ctx, s.restore(cmds), s.key); err != nil {
-		return err
-	}
-	s.taken = true
-	l.mu.Lock()
-	l.start(u)
-	return nil
 }

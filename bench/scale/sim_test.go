@@ -105,7 +105,7 @@ func TestFit(t *testing.T) {
 // TestRulesAreTheEngines compares the constants of rules.go with those in the source of autopipe.
 func TestRulesAreTheEngines(t *testing.T) {
 	found := map[string]int64{}
-	for _, file := range []string{"roundtrip.go", "options.go", "lane.go"} {
+	for _, file := range []string{"roundtrip.go", "options.go", "lane.go", "runner.go"} {
 		for name, v := range constants(t, "../../autopipe/"+file) {
 			found[name] = v
 		}
@@ -116,7 +116,7 @@ func TestRulesAreTheEngines(t *testing.T) {
 		"DefaultMaxInFlight": maxInFlight, "DefaultMaxBatch": maxBatch,
 	} {
 		if got, ok := found[name]; !ok || got != want {
-			t.Errorf("%s is %d in autopipe (found: %v), here %d: see whether the rules are still those of lane.go here", name, got, ok, want)
+			t.Errorf("%s is %d in autopipe (found: %v), here %d: see whether the rules are still those of runner.go here", name, got, ok, want)
 		}
 	}
 }
