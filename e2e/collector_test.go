@@ -2,7 +2,7 @@ package e2e
 
 import (
 	"context"
-	"net"
+	"fmt"
 	"testing"
 
 	"go.opentelemetry.io/collector/component"
@@ -11,6 +11,8 @@ import (
 	"go.opentelemetry.io/collector/consumer/consumertest"
 	"go.opentelemetry.io/collector/receiver/otlpreceiver"
 	"go.opentelemetry.io/collector/receiver/receivertest"
+
+	"github.com/goautopipe/redis-autopipe/internal/redistest"
 )
 
 // collector is the OpenTelemetry Collector's own OTLP receiver, with a memory behind it.
@@ -53,13 +55,12 @@ func startCollector(t *testing.T) *collector {
 	return c
 }
 
-// freePort is an address of this machine that was free a moment ago.
+// freePort is an address of this machine that nobody has, nor gets soon.
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := redistest.FreePort()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	return fmt.Sprint("127.0.0.1:", port)
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/goautopipe/redis-autopipe/internal/redistest"
 )
 
 // programs that the stack needs, and the Debian packages that bring them.
@@ -35,17 +37,17 @@ func find() (map[string]string, error) {
 	return paths, nil
 }
 
-// address returns the wanted port of this machine if it is free, and else one that is.
+// address returns the wanted port of this machine if it is free, and else one that is and that no connection will get
+// before the program that is to have it has started.
 func address(port int) (string, error) {
-	for _, p := range []int{port, 0} {
-		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(p)))
-		if err != nil {
-			continue
+	if port != 0 {
+		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+		if l, err := net.Listen("tcp", addr); err == nil {
+			return addr, l.Close()
 		}
-		addr := l.Addr().String()
-		return addr, l.Close()
 	}
-	return "", fmt.Errorf("no free port, neither %d nor another", port)
+	port, err := redistest.FreePort()
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), err
 }
 
 // RulesDir finds the rules of the dashboards from the working directory upwards; "" if there are none.

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/goautopipe/redis-autopipe/internal/redistest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -60,12 +63,15 @@ func TestRuleFiles(t *testing.T) {
 }
 
 func TestTakenPort(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	taken, err := redistest.FreePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", taken))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	taken := l.Addr().(*net.TCPAddr).Port
 	got, err := address(taken)
 	if err != nil || got == l.Addr().String() {
 		t.Errorf("%s, %v", got, err)

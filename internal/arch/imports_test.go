@@ -32,7 +32,7 @@ type layer struct {
 var layers = []layer{
 	{dir: "internal/command", theirs: []string{goRedis}},
 	{dir: "internal/redistest", theirs: []string{goRedis}},
-	{dir: "internal/gen/command", theirs: []string{goRedis}},
+	{dir: "internal/gen/command", ours: []string{"internal/redistest"}, theirs: []string{goRedis}},
 	{dir: "internal/arch"},
 	{dir: "telemetry"},
 	{dir: "telemetry/histogram"},

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/goautopipe/redis-autopipe/internal/command"
+	"github.com/goautopipe/redis-autopipe/internal/redistest"
 )
 
 var generatedFor = regexp.MustCompile(`serverVersion = "(.*)"`)
@@ -22,7 +23,7 @@ func pairRows(src []byte) [][]byte {
 // than the table was made with, only the part that go-redis decides must agree.
 func TestTableIsCurrent(t *testing.T) {
 	gen := exec.Command("go", "run", "../gen/command", "-o", "-")
-	gen.Env = append(os.Environ(), "REDIS_ADDR="+serverAddr)
+	gen.Env = append(os.Environ(), "REDIS_ADDR="+redistest.Shared(t).Addr())
 	var stderr bytes.Buffer
 	gen.Stderr = &stderr
 	got, err := gen.Output()

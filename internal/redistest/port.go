@@ -13,10 +13,12 @@ import (
 // local ports of outgoing connections, so that no connection of a busy test
 // can sit on a port while its server is down. A cluster node also listens on
 // port+10000 (its bus); that range is below the kernel's as well and does not
-// overlap this one. Ports that people fix by hand, such as 16600, lie below.
+// overlap this one. Ports that people fix by hand, such as 16600, lie below,
+// those of other programs (FreePort) above.
 const (
 	portLow   = 17000
 	portHigh  = 22000
+	otherHigh = 27000
 	busOffset = 10000
 	loopback  = "127.0.0.1"
 )
@@ -31,12 +33,21 @@ var ports = struct {
 // reservePort returns a port that nobody listens on just now and that no other
 // caller in this process gets before releasePort.
 func reservePort() (int, error) {
+	return pickPort(portLow, portHigh, func(p int) bool { return canListen(p) && canListen(p+busOffset) })
+}
+
+// FreePort returns a loopback port for a program that cannot choose one
+// itself: nobody listens on it, no outgoing connection gets it, and neither a
+// server of this package nor another caller in this process does.
+func FreePort() (int, error) { return pickPort(portHigh, otherHigh, canListen) }
+
+func pickPort(low, high int, free func(int) bool) (int, error) {
 	for range 200 {
-		p := portLow + rand.IntN(portHigh-portLow)
+		p := low + rand.IntN(high-low)
 		if !claimPort(p) {
 			continue
 		}
-		if canListen(p) && canListen(p+busOffset) {
+		if free(p) {
 			return p, nil
 		}
 		releasePort(p)

@@ -239,3 +239,16 @@ func TestServerDiesWithParent(t *testing.T) {
 		}
 	}
 }
+
+// Ports for other programs are not those of servers, nor handed out twice.
+func TestFreePort(t *testing.T) {
+	seen := map[int]bool{}
+	for range 300 {
+		p, err := redistest.FreePort()
+		noErr(t, err)
+		if seen[p] || p < 22000 || p >= 27000 {
+			t.Fatalf("port %d, after %d others", p, len(seen))
+		}
+		seen[p] = true
+	}
+}

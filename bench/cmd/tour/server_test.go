@@ -65,12 +65,11 @@ func listen(t *testing.T, answer string) (addr string) {
 }
 
 func TestNoRedisAtTheAddress(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := redistest.FreePort()
 	if err != nil {
 		t.Fatal(err)
 	}
-	closed := l.Addr().String()
-	_ = l.Close()
+	closed := fmt.Sprint("127.0.0.1:", port)
 	refuses(t, closed, "no Redis answers at "+closed, "connection refused", "correct -addr")
 	refuses(t, listen(t, ""), "nothing within 2.5s")
 	refuses(t, listen(t, "HTTP/1.1 400 Bad Request\r\n\r\n"), "no Redis answers")

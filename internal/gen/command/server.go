@@ -3,14 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
-	"os/exec"
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/goautopipe/redis-autopipe/internal/redistest"
 )
 
 // A fact is what COMMAND says of one command, reduced to what the table keeps.
@@ -27,38 +26,11 @@ func startServer() (addr string, stop func(), err error) {
 	if addr := os.Getenv("REDIS_ADDR"); addr != "" {
 		return addr, func() {}, nil
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	srv, err := redistest.Start()
 	if err != nil {
 		return "", nil, err
 	}
-	addr = l.Addr().String()
-	_, port, _ := net.SplitHostPort(addr)
-	l.Close()
-
-	dir, err := os.MkdirTemp("", "gencommand")
-	if err != nil {
-		return "", nil, err
-	}
-	cmd := exec.Command("redis-server", "--port", port, "--bind", "127.0.0.1",
-		"--save", "", "--appendonly", "no", "--dir", dir)
-	if err := cmd.Start(); err != nil {
-		os.RemoveAll(dir)
-		return "", nil, fmt.Errorf("redis-server is needed (apt-get install -y redis-server): %w", err)
-	}
-	stop = func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-		os.RemoveAll(dir)
-	}
-	for range 100 {
-		if c, err := net.Dial("tcp", addr); err == nil {
-			c.Close()
-			return addr, stop, nil
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	stop()
-	return "", nil, fmt.Errorf("redis-server did not answer on %s", addr)
+	return srv.Addr(), func() { _ = srv.Close() }, nil
 }
 
 var versionLine = regexp.MustCompile(`(?m)^redis_version:(\S+)`)
