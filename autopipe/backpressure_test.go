@@ -24,8 +24,10 @@ func TestBackpressure_QueueFull(t *testing.T) {
 		go func() { got <- rdb.Incr(bg, key).Err() }()
 	}
 	until(t, "10 queued", func() bool { return ap.Stats().Queued == 10 })
-	// Nothing moves before open: whoever waited would wait for ever.
-	if err := rdb.Incr(bg, key).Err(); err != autopipe.ErrQueueFull {
+	// Nothing moves before open: whoever waited would wait for all of a minute.
+	ctx, cancel := context.WithTimeout(bg, time.Minute)
+	defer cancel()
+	if err := rdb.Incr(ctx, key).Err(); err != autopipe.ErrQueueFull {
 		t.Errorf("error %v, want ErrQueueFull", err)
 	}
 	open()

@@ -135,7 +135,9 @@ func TestLane_ContextEndsInFlight(t *testing.T) {
 	for _, c := range []struct{ company, callers int }{{0, 1}, {1, 50}} {
 		synctest.Test(t, func(t *testing.T) {
 			w := &wire{delay: 4 * wait}
-			h, get := newTestLane(w, WithMaxInFlight(1))
+			var seen []telemetry.Command
+			o := observe{BatchEnd: func(_ context.Context, b *telemetry.Batch) { seen = append(seen, b.Commands...) }}
+			h, get := newTestLane(w, WithMaxInFlight(1), WithObserver(o))
 			var wg sync.WaitGroup
 			for range c.company { // the others queue until it is back, a moment before their deadline
 				wg.Go(func() { _ = get(bg, "company") })
@@ -157,8 +159,13 @@ func TestLane_ContextEndsInFlight(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			synctest.Wait()
 			time.Sleep(w.delay)
+			synctest.Wait() // the batch is back
+			for _, cmd := range seen[c.company:] {
+				if !cmd.Left || cmd.Duration != wait {
+					t.Errorf("%d callers: the batch tells %+v", c.callers, cmd)
+				}
+			}
 			if got := w.sizes(); got[len(got)-1] != c.callers || h.Stats().Outcomes["cancelled"] != uint64(c.callers) {
 				t.Errorf("%v, %v", got, h.Stats())
 			}

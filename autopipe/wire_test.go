@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/goautopipe/redis-autopipe/hook"
+	"github.com/goautopipe/redis-autopipe/telemetry"
 )
 
 // wire is a server that is not there: a chain whose functions take a fixed time and answer as go-redis would.
@@ -81,3 +82,8 @@ func newTestLane(w *wire, opts ...Option) (h *Hook, get func(context.Context, st
 }
 
 var bg = context.Background()
+
+// observe is an observer that only listens.
+type observe telemetry.Events
+
+func (o observe) Attach(telemetry.Pipe) telemetry.Events { return telemetry.Events(o) }
